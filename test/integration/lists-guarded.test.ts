@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
 import type { ListsConfig } from '../../src/app/config/lists.ts'
 import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
+import { createContext } from '../../src/app/context/context.ts'
 import { forget } from '../../src/app/records/forget.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'
+import { acceptRename } from '../../src/store/contract/accepted-renames.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { dumpLedger, tracesIn } from '../support/dump-ledger.ts'
 import { allJudged, allRows } from '../support/list-rows.ts'
@@ -147,4 +150,60 @@ test('forgetting a person reaches pages, and searches that were made for its pro
   expect(tracesIn(await dumpLedger(house.context), [slug]).length).toBeGreaterThan(2)
   await forget(house.context, readIdentifiers({ profile_url: [profile] }), { suppress: true })
   expect(tracesIn(await dumpLedger(house.context), [slug])).toEqual([])
+})
+
+test('a row whose subject is forgotten while its page is taken in does not stay', async () => {
+  await open({ german: { ...companies, limit: 25 } })
+  const { context } = house
+  const match = context.suppressions.match
+  let gone: { domain: string; profile: string } | undefined
+  // The page is compared with the suppression list, and then, before its rows are stored, one of them is forgotten.
+  const suppressions = {
+    ...context.suppressions,
+    async match(...args: Parameters<typeof match>) {
+      const before = await match(...args)
+      const { rows } = await sql<{ answer: unknown }>`
+        select answer from lookups where answer is not null`.execute(context.database.db)
+      if (gone || rows.length === 0) return before
+      const listed = (rows[0]!.answer as { data: { companies: Record<string, string>[] } }).data.companies
+      const row = listed.find((each) => each['profnet_url'])!
+      gone = { domain: String(row['domain']), profile: String(row['profnet_url']) }
+      await forget(context, readIdentifiers({ profile_url: [gone.profile] }), { suppress: true })
+      return before
+    },
+  }
+  const calls = await listCalls(context, 'german', { asks: false })
+  const options = { budgetAtomic: 10_000_000n, reachableOnly: true, signal }
+  const { list } = await fetchList({ ...context, suppressions }, calls, options)
+  expect(list).toMatchObject({ rows: 24, dropped: { forgotten: 1 } })
+  expect(tracesIn(await dumpLedger(context), [gone!.domain])).toEqual([])
+})
+
+test('a page under a name that the service ignored is bought again once the new name is accepted', async () => {
+  await open({ german: { ...companies, limit: 25 } })
+  sandbox.faults.set({
+    renamedKeys: [{ only: ['companies_search'], from: 'countries', to: 'country_names', isFollowed: false }],
+  })
+  expect(await fetch('german')).toMatchObject({ end: 'unusable', bought: 1 })
+  const { now, database, config } = house.context
+  await acceptRename(database.db, {
+    operation: 'company.search',
+    field: 'countries',
+    wireName: 'country_names',
+    acceptedAt: now(),
+  })
+  await house.leave()
+  const context = await createContext(config)
+  try {
+    const calls = await listCalls(context, 'german', { asks: false })
+    const options = { budgetAtomic: 10_000_000n, reachableOnly: true, signal }
+    expect(await fetchList(context, calls, options)).toMatchObject({
+      end: 'complete',
+      bought: 1,
+      list: { rows: 25 },
+    })
+    expect(await fetchList(context, calls, options)).toMatchObject({ end: 'complete', bought: 0 })
+  } finally {
+    await context.close()
+  }
 })

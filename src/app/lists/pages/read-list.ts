@@ -9,6 +9,7 @@ import {
 } from '../../../domain/lists/list-parts.ts'
 import { scoreOf } from '../../../domain/lists/fuse-ranks.ts'
 import type { Page } from '../../../service/calls/read-answer.ts'
+import { eraseListRows } from '../../../store/lists/erase-rows.ts'
 import { createListFetches, type ListFetch } from '../../../store/lists/list-fetches.ts'
 import { takePage, type LedgerPage } from '../../../store/lists/take-page.ts'
 import { objectOfList } from '../../config/lists.ts'
@@ -111,6 +112,7 @@ export async function readFetch(
       },
       { bounds, now, ranking: calls.similar?.ranking },
     )
+    if (await erasedSince(context, calls, rows)) fetch = (await latestFetch(context, calls)) ?? fetch
   }
   return describe(context, calls, fetch, [])
 }
@@ -127,6 +129,28 @@ async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>
   const page = pageOf(call, fact)
   return page && { page, fact, freshUntil: fact.freshUntil }
 }
+
+/**
+ * Crash window: a subject was suppressed and forgotten between the reading of a page and the storing of its rows. Whoever forgets a
+ * subject suppresses it first, so that asking once more finds it. Killed before that, its row is judged as suppressed.
+ */
+async function erasedSince(
+  { suppressions, database }: FetchContext,
+  { settings }: ListCalls,
+  rows: LedgerPage['rows'],
+): Promise<boolean> {
+  const stored = rows.flatMap(({ row, dropAs }) => (dropAs === undefined ? [row] : []))
+  const subjects = stored.map(({ identity }) => identifiersOfSubject(objectOfList(settings), identity))
+  const since = await suppressions.match(subjects, { isFresh: true })
+  if (since.size === 0) return false
+  const sure = stored.flatMap(({ identities }, at) =>
+    since.has(at) ? identities.filter(({ kind }) => ownKinds.has(kind)) : [],
+  )
+  return (await eraseListRows(database.db, sure)) > 0
+}
+
+/** The kinds of identities that are a row's alone. */
+const ownKinds: ReadonlySet<string> = new Set(['profile', 'service_id', 'email'])
 
 /** Returns the rows of a page, with the reason of those that are not kept: what may not be bought is not stored either. */
 async function rowsOf(
