@@ -8,7 +8,7 @@ import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
 
 /** `renewed`: a page was set aside and is about to be asked for. `read`: an answer is about to be read. `taken`: its rows are stored. */
-export type FetchPoint = 'renewed' | 'read' | 'taken' | 'request' | 'answer'
+type FetchPoint = 'renewed' | 'read' | 'taken' | 'request' | 'answer'
 
 export interface FetchOrder {
   env: Record<string, string | undefined>

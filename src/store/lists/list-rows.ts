@@ -9,7 +9,7 @@ import type { ListTables } from '../database/identity-tables.ts'
 import { isOneOf, storableJson } from '../database/parameters.ts'
 
 /** The first rows of a fetch that have an identity. */
-export interface FirstRows extends RecordIdentity {
+interface FirstRows extends RecordIdentity {
   ordinal: number
   /** The first that has it without a profile. */
   alone: number | null

@@ -29,7 +29,7 @@ export interface LedgerPage {
   rows: readonly PageRow[]
 }
 
-export interface PageRow {
+interface PageRow {
   row: ListRow
   /** Its place on the page, from 0. */
   place: number

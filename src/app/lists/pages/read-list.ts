@@ -194,7 +194,7 @@ function describe(
     pages: sumOf(told, ({ pages }) => pages),
     total: wholeOf(told.map(({ total }) => total)),
     reachable: atMost(bounds.limit, wholeOf(told.map((part) => reachableOf(part, bounds)))),
-    // Of lookalikes the most similar are asked for, and not all of them.
+    // Lookalikes are asked for as far as they are the most similar, and not all of them.
     outside: calls.similar ? 0 : outsideOf(told, bounds),
     rows: fetch?.stored ?? 0,
     dropped: fetch?.dropped ?? {},
