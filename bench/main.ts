@@ -1,5 +1,6 @@
 import { measureCalls } from './calls.ts'
 import { latency } from './latency.ts'
+import { listPreview } from './list-preview.ts'
 import { lists } from './lists.ts'
 import { machine } from './machine.ts'
 import { readOptions, type BenchOptions } from './options.ts'
@@ -22,6 +23,7 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   'sync-memory': syncMemory,
   calls: measureCalls,
   lists,
+  'list-preview': listPreview,
 }
 
 const { json, names, ...options } = readOptions(process.argv.slice(2))

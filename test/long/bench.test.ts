@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { measureCalls } from '../../bench/calls.ts'
 import { latency } from '../../bench/latency.ts'
+import { listPreview } from '../../bench/list-preview.ts'
 import { lists } from '../../bench/lists.ts'
 import type { BenchOptions } from '../../bench/options.ts'
 import { overhead } from '../../bench/overhead.ts'
@@ -54,6 +55,12 @@ describe('a benchmark in its smallest size', () => {
   test('sync-memory', async () => {
     const rows = await syncMemory(quick)
     expect(rows.at(-1)).toMatchObject({ records: 1_000 })
+  })
+
+  test('list-preview', async () => {
+    const [row] = await listPreview(quick)
+    expect(row).toMatchObject({ previews: 1, companies: 200 })
+    expect(row?.['the service']).toBeGreaterThan(0)
   })
 
   test('lists', async () => {
