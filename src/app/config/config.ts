@@ -120,7 +120,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       'contact.redeem': file.bulk?.redemption ?? 10,
     },
     policies: file.policies ?? {},
-    schedules: schedulesOf(file.schedules),
+    schedules: schedulesOf(file.schedules, file.lists),
     lists: file.lists ?? {},
     alerts: alertConfig(env, file.alerts),
     answersKeptDays: file.retention?.answersDays,

@@ -9,6 +9,13 @@ test.each([
   [{ ...nightly, stopAt: '25:00' }, /time of day/],
   [{ ...nightly, connector: 'abacus' }, /hubspot/],
   [{ ...nightly, stopsAt: '06:00' }, /stopsAt/],
+  [{ cron: nightly.cron }, /either `connector`.* or `list`/],
+  [{ ...nightly, list: 'dach' }, /either `connector`.* or `list`/],
+  [{ ...nightly, budgetUsd: '1' }, /budgetUsd: only for schedules of a list/],
+  [
+    { list: 'dach', cron: nightly.cron, refresh: true, limit: 5 },
+    /limit, refresh: only for schedules without one/,
+  ],
 ])('%j is refused by its name', (settings, message) => {
   const result = schedulesSchema.safeParse({ nightly: settings })
   expect(result.error?.issues[0]?.message).toMatch(message)
@@ -24,4 +31,25 @@ test('what is not said has its default', () => {
   expect(schedulesOf(schedulesSchema.parse({ nightly: rest }))).toEqual([
     { name: 'nightly', ...rest, timeZone: 'UTC' },
   ])
+})
+
+test('a schedule of a list goes into its CRM, within its budget; a list that is not there is named', () => {
+  const weekly = schedulesSchema.parse({ weekly: { list: 'dach', cron: '0 6 * * 1' } })
+  const into = { connector: 'salesforce', entity: 'Account' } as const
+  const dach = { search: 'company.search', filters: {}, into } as const
+  expect(schedulesOf(weekly, { dach: { ...dach, budgetUsd: 2_500_000n } } as never)).toEqual([
+    {
+      name: 'weekly',
+      list: 'dach',
+      cron: '0 6 * * 1',
+      timeZone: 'UTC',
+      connector: 'salesforce',
+      object: 'Account',
+      budgetUsd: '2.500000',
+    },
+  ])
+  expect(() => schedulesOf(weekly, { dach } as never)).toThrow(/schedules\.weekly: .*budgetUsd.*lists\.dach/)
+  expect(() => schedulesOf(weekly, { other: dach } as never)).toThrow(
+    /schedules\.weekly\.list: there is no list dach; there are other/,
+  )
 })

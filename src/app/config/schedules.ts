@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { cronProblem } from '../../queues/cron.ts'
 import { described, ofType, setting } from '../../domain/setting.ts'
-import { crmNames } from '../../connectors/definitions.ts'
+import { crmNames, type CrmName } from '../../connectors/definitions.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { usd } from '../../domain/usd-schema.ts'
+import type { ListsConfig } from './lists.ts'
 
 const timeOfDay = ofType(
   'time of day',
@@ -10,9 +14,26 @@ const timeOfDay = ofType(
 
 const schedule = z
   .strictObject({
-    connector: described(z.enum(crmNames), {
-      means: 'the CRM that a [schedule](operations.md) syncs',
+    connector: setting(z.enum(crmNames), {
+      means: 'the CRM that a [schedule](operations.md) syncs; this or `list` must be set',
+      defaultText: 'that of its list',
       example: 'hubspot',
+    }),
+    list: setting(z.string().min(1), {
+      means:
+        'the [list](lists.md#on-a-schedule) that it runs, in place of a sync: page 1 is bought, and the rest when something has changed',
+      defaultText: 'none: it syncs a CRM',
+      example: 'fintechs',
+    }),
+    budgetUsd: setting(usd, {
+      means: 'the most that one run of its list spends',
+      defaultText: '`budgetUsd` of the list',
+      example: '2.50',
+    }),
+    reachableOnly: setting(z.boolean(), {
+      means: 'go on though some rows of its list are behind the last page that the service answers',
+      default: false,
+      example: true,
     }),
     object: setting(z.string().min(1), {
       means: "company, person, or the CRM's own name",
@@ -53,10 +74,24 @@ const schedule = z
       example: true,
     }),
   })
-  .superRefine(({ cron, timeZone }, context) => {
+  .superRefine((given, context) => {
+    const { cron, timeZone, connector, list } = given
     const problem = cronProblem({ cron, timeZone }, new Date())
     if (problem) context.addIssue({ code: 'custom', message: problem })
+    if ((connector === undefined) === (list === undefined)) {
+      context.addIssue({ code: 'custom', message: 'needs either `connector`, which it syncs, or `list`' })
+      return
+    }
+    const foreign = (list === undefined ? onlyOfLists : onlyOfSyncs).filter((key) => given[key] !== undefined)
+    if (foreign.length > 0)
+      context.addIssue({
+        code: 'custom',
+        message: `${foreign.join(', ')}: only for schedules ${list === undefined ? 'of a list' : 'without one'}`,
+      })
   })
+
+const onlyOfLists = ['budgetUsd', 'reachableOnly'] as const
+const onlyOfSyncs = ['object', 'recipe', 'limit', 'refresh'] as const
 
 /** `{ nightly: { connector: 'hubspot', cron: '0 2 * * *', timeZone: 'Europe/Berlin', stopAt: '06:00' } }` */
 export const schedulesSchema = z.record(
@@ -64,10 +99,35 @@ export const schedulesSchema = z.record(
   schedule,
 )
 
-export interface Schedule extends z.output<typeof schedule> {
+export interface Schedule extends Omit<z.output<typeof schedule>, 'connector' | 'budgetUsd'> {
   name: string
+  /** The CRM that it syncs, or into which its list goes. */
+  connector: CrmName
+  /** The most that a run of its list spends, in USD. */
+  budgetUsd?: string
 }
 
-export function schedulesOf(schedules: z.output<typeof schedulesSchema> = {}): Schedule[] {
-  return Object.entries(schedules).map(([name, settings]) => ({ name, ...settings }))
+/** Returns the schedules; the one of a list has the list's CRM and object. Throws ConfigError for a list that is not there. */
+export function schedulesOf(
+  schedules: z.output<typeof schedulesSchema> = {},
+  lists: ListsConfig = {},
+): Schedule[] {
+  return Object.entries(schedules).map(([name, { connector, budgetUsd, ...settings }]) => {
+    const { list } = settings
+    if (list === undefined) return { name, connector: connector!, ...settings }
+    const found = Object.hasOwn(lists, list) ? lists[list] : undefined
+    if (!found)
+      throw new ConfigError(
+        'no_list',
+        `schedules.${name}.list: there is no list ${list}; there ${Object.keys(lists).length === 0 ? 'is none' : `are ${Object.keys(lists).join(', ')}`}`,
+      )
+    const budget = budgetUsd ?? found.budgetUsd
+    if (budget === undefined)
+      throw new ConfigError(
+        'no_budget',
+        `schedules.${name}: name the most that one run of ${list} may spend, as budgetUsd here or in lists.${list}`,
+      )
+    const { connector: crm, entity } = found.into
+    return { name, ...settings, connector: crm, object: entity, budgetUsd: formatUsd(budget) }
+  })
 }

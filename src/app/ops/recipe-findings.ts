@@ -48,7 +48,7 @@ export async function scheduleFindings(config: Config, connector: Connector): Pr
   const planning = { closedFields: finderWithoutLedger(config) }
   const findings: Finding[] = []
   for (const { name, object: named, recipe = config.defaultRecipe, refresh } of config.schedules.filter(
-    (schedule) => schedule.connector === connector.name,
+    (schedule) => schedule.connector === connector.name && schedule.list === undefined,
   )) {
     for (const entity of entitiesOf(connector, named)) {
       const object = connector.entities[entity] as ObjectKind

@@ -9,6 +9,7 @@ import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
 import { priceRefusal } from '../runs/price-refusal.ts'
 import { scanWithRetry } from '../runs/scan-with-retry.ts'
+import { isOfList, runListOccurrence } from './list-occurrence.ts'
 import { passPlanned, planScan } from './planned-occurrence.ts'
 import {
   advanceWatermark,
@@ -73,6 +74,7 @@ async function scanOccurrence(
 ): Promise<void> {
   const { ledger, holder } = options
   const { id } = occurrence
+  if (isOfList(occurrence)) return runListOccurrence(context, options, occurrence, lost.signal)
   const connector = await options.connectorOf(occurrence.connector)
   await makeReady(connector, [occurrence.entity])
   const known = occurrence.runId === null ? undefined : await context.runs.get(occurrence.runId)

@@ -21,7 +21,10 @@ export function plannedOccurrences(
   entities: readonly string[],
   at: Date,
 ): NewOccurrence[] {
-  const { name, connector, recipe, limit, refresh, startNoLaterThan, stopAt } = schedule
+  const { name, connector, limit, refresh, startNoLaterThan, stopAt } = schedule
+  const { list, budgetUsd = '0', reachableOnly = false } = schedule
+  // Older processes know no such recipe, so that none of them syncs the object in place of the list.
+  const recipe = list === undefined ? schedule.recipe : 'list'
   return entities.map((entity) => ({
     schedule: name,
     connector,
@@ -29,6 +32,7 @@ export function plannedOccurrences(
     recipe: recipe ?? null,
     limit: limit ?? null,
     refresh: refresh ?? false,
+    list: list === undefined ? undefined : { name: list, budgetUsd, reachableOnly },
     cause: at.getTime() - plannedAt.getTime() > punctualMs ? 'catch_up' : 'cron',
     plannedAt,
     startBy: timeAfter(schedule, startNoLaterThan, plannedAt),

@@ -8,8 +8,11 @@ import type { Schedule } from '../config/schedules.ts'
 import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
+import { listNamed } from '../lists/pages/list-calls.ts'
+import { runRefusals } from '../lists/running/run-list.ts'
 import { priceRefusal } from '../runs/price-refusal.ts'
 import { judgedRun } from '../runs/sync.ts'
+import { assertListed } from './list-occurrence.ts'
 import { plannedOccurrences } from './planned-occurrences.ts'
 
 export interface ScheduleView extends Schedule {
@@ -76,12 +79,18 @@ async function setPaused(
 /**
  * Asks the schedulers for an occurrence now, outside the schedule's times and windows, also while it is paused. Returns how
  * many entities it is for; 0 when all of them have one that has not been scanned yet. Throws ConfigError `no_such_schedule`,
- * and `above_cap` when its run would fail by its prices.
+ * `above_cap` when its run would fail by its prices, and what a run of its list would be refused for.
  */
 export async function runScheduleNow(context: Context, name: string): Promise<number> {
   const schedule = named(context, name)
   const ledger = createScheduleLedger(context.database.db, { now: context.now })
   const entities = await withConnector(context, schedule.connector, async (connector) => {
+    if (schedule.list !== undefined) {
+      const settings = listNamed(context.config, schedule.list)
+      const [refusal] = await runRefusals(context, { name: schedule.list, settings }, connector)
+      if (refusal) throw refusal
+      return [assertListed(context.config, connector, schedule.list)]
+    }
     const named = entitiesOf(connector, schedule.object)
     for (const entity of named) {
       const job = { entity, recipe: schedule.recipe, refresh: schedule.refresh, filter: [] }

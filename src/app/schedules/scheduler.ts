@@ -10,6 +10,7 @@ import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
 import { runOccurrence } from './occurrence.ts'
+import { assertListed } from './list-occurrence.ts'
 import { dueTime, plannedOccurrences } from './planned-occurrences.ts'
 
 export interface Schedules {
@@ -117,11 +118,12 @@ export async function startSchedules(context: Context, options: SchedulesOptions
 
 async function checkedEntities(
   { config }: Context,
-  { name, connector, object, recipe }: Schedule,
+  { name, connector, object, recipe, list }: Schedule,
   connectorOf: (name: string) => Promise<Connector>,
 ): Promise<string[]> {
   try {
     const source = await connectorOf(connector)
+    if (list !== undefined) return [assertListed(config, source, list)]
     const entities = entitiesOf(source, object)
     for (const entity of entities) config.recipes(source.entities[entity]!, recipe ?? config.defaultRecipe)
     return entities

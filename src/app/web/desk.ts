@@ -135,6 +135,7 @@ function deskPorts(
           name: schedule.name,
           connector: schedule.connector,
           entity: schedule.object ?? allObjects,
+          list: schedule.list,
           when: `${schedule.cron} ${schedule.timeZone}`,
           timeZone: schedule.timeZone,
           window: windowOf(schedule),

@@ -61,7 +61,17 @@ function toDocument(schedule: ScheduleView) {
   return { ...schedule, last }
 }
 
-function toText({ name, connector, object, cron, timeZone, isPaused, nextAt, last }: ScheduleView): string {
+function toText({
+  name,
+  connector,
+  object,
+  list,
+  cron,
+  timeZone,
+  isPaused,
+  nextAt,
+  last,
+}: ScheduleView): string {
   const next = isPaused
     ? 'paused'
     : `next ${nextAt ? zonedMinute(nextAt, timeZone) : 'once a scheduler has started'}`
@@ -69,5 +79,5 @@ function toText({ name, connector, object, cron, timeZone, isPaused, nextAt, las
     ({ entity, plannedAt, state, runId, runState, reason }) =>
       `  ${entity.padEnd(12)} ${zonedMinute(plannedAt, timeZone)}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
   )
-  return `${name}: ${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
+  return `${name}: ${list === undefined ? '' : `the list ${list} into `}${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
 }

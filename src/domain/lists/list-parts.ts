@@ -15,6 +15,8 @@ export interface ListPart {
   isEnded: boolean
   /** The page that the service refused, with the code of the refusal. */
   cut?: { page: number; code: string | null }
+  /** A digest of the total and the ids on the first page, by which a later look at it tells whether something has changed. */
+  first?: string
   /** The pages whose earlier answers were set aside, because they are bought again on purpose. */
   renewed?: number
 }

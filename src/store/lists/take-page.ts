@@ -12,6 +12,7 @@ import type { ListRow } from '../../domain/lists/list-row.ts'
 import type { Database } from '../database/database.ts'
 import { storableJson } from '../database/parameters.ts'
 import { toFetch, type ListFetch } from './list-fetches.ts'
+import { firstPageDigest } from './first-page.ts'
 import { createListRows, keyOfRow, tellRows } from './list-rows.ts'
 import { rankRows, type Ranking } from './rank-rows.ts'
 
@@ -64,10 +65,11 @@ export async function takePage(
     const sorted = await sortRows(tx, fetch, part, page, bounds.limit)
     await insertRows(tx, fetch.id, page, sorted.fresh)
     await noteFound(tx, fetch.id, sorted.elsewhere)
+    const first = page.page === 1 ? firstPageDigest(page) : part.first
     const parts = fetch.parts.with(
       page.part,
       withPage(
-        part,
+        { ...part, ...(first === undefined ? {} : { first }) },
         {
           total: page.total,
           rows: page.arrived,

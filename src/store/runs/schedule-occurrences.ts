@@ -12,11 +12,19 @@ export interface NewOccurrence {
   refresh: boolean
   /** The plan whose records alone are read. Absent: all that its source has. */
   plan?: string | undefined
+  /** The list that is run in place of a sync, with the most that it may spend in USD. */
+  list?: OccurrenceList | undefined
   cause: OccurrenceCause
   plannedAt: Date
   startBy: Date | null
   stopAt: Date | null
   runId?: string | undefined
+}
+
+export interface OccurrenceList {
+  name: string
+  budgetUsd: string
+  reachableOnly: boolean
 }
 
 export interface Occurrence extends Omit<NewOccurrence, 'runId'> {
@@ -122,7 +130,12 @@ export async function insertOccurrence(
       connector: occurrence.connector,
       entity: occurrence.entity,
       recipe: occurrence.recipe,
-      job: JSON.stringify({ limit: occurrence.limit, refresh: occurrence.refresh, plan: occurrence.plan }),
+      job: JSON.stringify({
+        limit: occurrence.limit,
+        refresh: occurrence.refresh,
+        plan: occurrence.plan,
+        list: occurrence.list,
+      }),
       cause: occurrence.cause,
       planned_at: occurrence.plannedAt,
       start_by: occurrence.startBy,
@@ -147,6 +160,7 @@ export function toOccurrence(row: Selectable<Tables['schedule_turns']>): Occurre
     limit: (row.job['limit'] as number | null | undefined) ?? null,
     refresh: row.job['refresh'] === true,
     plan: (row.job['plan'] as string | undefined) ?? undefined,
+    list: row.job['list'] as OccurrenceList | undefined,
     cause: row.cause,
     plannedAt: row.planned_at,
     startBy: row.start_by,

@@ -123,7 +123,7 @@ function isUnread({ settings, exclusions }: ListCalls): boolean {
 }
 
 /** Returns the page that the ledger has for a call, as long as it is fresh. */
-async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>, call: PlannedCall) {
+export async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>, call: PlannedCall) {
   const fact = (await lookups.facts([call.key])).get(call.key)
   if (!fact || fact.outcome === 'failed' || fact.freshUntil <= now()) return undefined
   const page = pageOf(call, fact)

@@ -166,7 +166,7 @@ function summaryOf(list: string, applied?: AppliedList): ListRun {
 }
 
 /** Counts what was paid in USD, and what may have been. */
-function spentOf(charges: readonly OwnCharge[]): Atomic {
+export function spentOf(charges: readonly OwnCharge[]): Atomic {
   return charges.reduce(
     (sum, { state, amountAtomic, currency }) =>
       state === 'declined' || state === 'expired' || currency === 'credit' ? sum : sum + amountAtomic,

@@ -66,6 +66,8 @@ export interface ScheduleRow {
   name: string
   connector: string
   entity: string
+  /** The list that it runs in place of a sync. */
+  list?: string | undefined
   /** Cron expression and time zone, as in the config. */
   when: string
   /** The IANA time zone in which its times are shown. */

@@ -16,14 +16,21 @@ interface ScheduleRun {
 
 /** Says what a run of a schedule now would be, and asks. */
 export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor, now }: Shell): Page {
-  const { name, connector, entity, recipe, limit, isPaused, next, timeZone, openRuns } = schedule
+  const { name, connector, entity, list, recipe, limit, isPaused, next, timeZone, openRuns } = schedule
   const facts: [string, Markup | string][] = [
     ['Source', html`${connectorName(connector)} ${inlineText(entity)}`],
-    ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
-    [
-      'Records',
-      limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
-    ],
+    ...(list === undefined
+      ? ([
+          ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
+          [
+            'Records',
+            limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
+          ],
+        ] satisfies [string, Markup | string][])
+      : ([
+          ['List', inlineText(list)],
+          ['Records', 'new ones, when something has changed on page 1'],
+        ] satisfies [string, Markup | string][])),
     [
       'Next planned time',
       isPaused ? 'none: the schedule is paused' : instant(next[0], now, { timeZone, none: 'none' }),
@@ -67,8 +74,8 @@ export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor
 }
 
 /** A plan of the same sync, for a schedule of one object: its cost and what it would change. */
-function planLink({ connector, entity, recipe, limit }: ScheduleRow): Markup {
-  if (entity === allObjects) return html``
+function planLink({ connector, entity, list, recipe, limit }: ScheduleRow): Markup {
+  if (entity === allObjects || list !== undefined) return html``
   const query = new URLSearchParams({
     connector,
     entity,

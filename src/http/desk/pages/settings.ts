@@ -48,7 +48,11 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
       {
         name: 'Schedule',
         isHead: true,
-        cell: (row) => html`${row.name}<small>${connectorName(row.connector)} ${row.entity}</small>`,
+        cell: (row) =>
+          html`${row.name}<small
+              >${row.list === undefined ? '' : html`list ${inlineText(row.list)} into `}${connectorName(row.connector)}
+              ${row.entity}</small
+            >`,
       },
       {
         name: 'When',
