@@ -3,6 +3,8 @@ import { fileSchema } from '../../src/app/config/file.ts'
 import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
 import { readList } from '../../src/app/lists/pages/read-list.ts'
+import { meets } from '../../src/connectors/filter.ts'
+import { parseFilter } from '../../src/connectors/parse-filter.ts'
 import { createListExclusions } from '../../src/store/lists/list-exclusions.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { dumpLedger, tracesIn } from '../support/dump-ledger.ts'
@@ -204,4 +206,10 @@ test('a reading that a killed command has left behind is deleted after a day', a
   expect(await kept(opened)).toHaveLength(1)
   await at(90_000_000).drop('another')
   expect(await kept(opened)).toEqual([])
+})
+
+test('the conditions of the guide on open deals mean one or more, and neither none nor unknown', () => {
+  const conditions = ['hs_num_open_deals!=', 'hs_num_open_deals!=0'].map((text) => parseFilter(text)!)
+  const isMet = (deals: string | null) => meets({ hs_num_open_deals: deals }, conditions)
+  expect([null, '', '0', '1', '12'].map(isMet)).toEqual([false, false, false, true, true])
 })

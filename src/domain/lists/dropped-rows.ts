@@ -1,5 +1,5 @@
 /** The reasons for which a row is not in the ledger. */
-export const dropReasons = ['suppressed', 'forgotten'] as const
+const dropReasons = ['suppressed', 'forgotten'] as const
 export type DropReason = (typeof dropReasons)[number]
 
 /**

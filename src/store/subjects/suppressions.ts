@@ -30,7 +30,7 @@ export interface SuppressionLedger {
   match(subjects: readonly (readonly Identifier[])[], options?: MatchOptions): Promise<Set<number>>
 }
 
-export interface MatchOptions {
+interface MatchOptions {
   /** True: an empty list of half a second ago does not count. */
   isFresh?: boolean
 }

@@ -65,7 +65,7 @@ export async function withExclusions<C extends { name: string; settings: ListSet
  * filters. Throws ConfigError where one of them cannot be read to its end: a list that leaves nobody out without saying so would be worse
  * than none.
  */
-export async function readExclusions(
+async function readExclusions(
   context: ReadContext,
   name: string,
   settings: ListSettings,
