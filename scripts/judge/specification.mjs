@@ -15,6 +15,7 @@ const documents = [
   '2026-09/propertyValidations.json',
   '2026-09/associations.json',
   '2026-09/accountInfo.json',
+  '2026-09/crmOwners.json',
   '2026-03/oauth.json',
   '2026-03/actionsV4.json',
 ]
