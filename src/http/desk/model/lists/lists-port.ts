@@ -152,5 +152,14 @@ export interface PlanFigures {
   creates: number
   crmCalls: number
   into: { set?: Record<string, unknown> | undefined; owner?: unknown }
+  /** The companies of people, of which `creates` are made first. Plans of older versions have none. */
+  association?: {
+    entity: string
+    existing: number
+    made: number
+    creates: number
+    none: Readonly<Record<string, number>>
+  } | null
+  owners?: readonly { owner: string | null; records: number }[]
   refusals: string[]
 }

@@ -47,10 +47,13 @@ function confirmation(
   shell: Shell,
 ): Markup {
   const { creates, refusals } = figures
+  const companies = figures.association?.creates ?? 0
   const most = usd(plan.mostAtomic)
   return card(
     'confirm',
-    plan.isDone ? 'These records were made' : `Make ${counted(creates, 'record')}?`,
+    plan.isDone
+      ? 'These records were made'
+      : `Make ${counted(creates, 'record')}${companies > 0 ? ` and ${counted(companies, 'company')}` : ''}?`,
     html`<p class="plan-cost">
         ${
           plan.mostAtomic === 0n
@@ -90,7 +93,7 @@ function confirmation(
         >
           ${
             plan.runId === undefined
-              ? `Yes, make ${counted(creates, 'record')}${plan.mostAtomic === 0n ? ' at no cost' : ` and spend up to ${most}`}`
+              ? `Yes, make ${counted(creates, 'record')}${companies > 0 ? ` and ${counted(companies, 'company')}` : ''}${plan.mostAtomic === 0n ? ' at no cost' : ` and spend up to ${most}`}`
               : 'Continue'
           }
         </button>
@@ -99,7 +102,8 @@ function confirmation(
   }
 }
 
-function figureCard({ rows, reachable, isComplete, verdicts, creates, crmCalls, into }: PlanFigures): Markup {
+function figureCard(figures: PlanFigures): Markup {
+  const { rows, reachable, isComplete, verdicts, creates, crmCalls, into, association, owners = [] } = figures
   const set = Object.entries(into.set ?? {})
   return card(
     'figures',
@@ -119,14 +123,31 @@ function figureCard({ rows, reachable, isComplete, verdicts, creates, crmCalls, 
           ? 'none'
           : html`${set.map(([name, value], at) => html`${at > 0 ? ', ' : ''}${inlineText(`${name} = ${String(value)}`)}`)}`,
       ],
-      ['Owner', into.owner === undefined ? 'as the CRM decides' : inlineText(ownerText(into.owner))],
+      ['Owner', blockText(ownersText(owners, into.owner), 300)],
+      ...(association ? [['Tied to', blockText(tiedText(association), 300)] as [string, Markup]] : []),
       ['CRM calls', `about ${count(crmCalls)}`],
     ]),
   )
 }
 
-function ownerText(owner: unknown): string {
-  return typeof owner === 'string' ? owner : JSON.stringify(owner)
+function ownersText(owners: NonNullable<PlanFigures['owners']>, fixed: unknown): string {
+  if (owners.length === 0) return typeof fixed === 'string' ? fixed : 'as the CRM decides'
+  return owners
+    .map(({ owner, records }) => `${owner ?? 'as the CRM decides'}: ${counted(records, 'record')}`)
+    .join(', ')
+}
+
+function tiedText({
+  entity,
+  existing,
+  made,
+  creates,
+  none,
+}: NonNullable<PlanFigures['association']>): string {
+  return [
+    `${entity}: ${count(existing)} to one that is there, ${count(made)} to ${counted(creates, 'company')} made first`,
+    ...Object.entries(none).map(([reason, people]) => `${count(people)} to none: ${reason}`),
+  ].join('; ')
 }
 
 function firstCard({ first }: PlannedList): Markup {
