@@ -289,3 +289,30 @@ test('a forgotten reference is erased, and read again out of the CRM', async () 
   })
   expect(await db.selectFrom('list_references').selectAll().execute()).toHaveLength(0)
 })
+
+test('a forgotten company leaves no name among the questions of a list of people', async () => {
+  const [domain = ''] = staffed.map((each) => each.domain)
+  const opened = await open({
+    search: 'company.search',
+    filters: { domains: [domain] },
+    people: { perCompany: 1 },
+    into: { connector: 'hubspot', entity: 'contacts' },
+  })
+  await fetch(await opened())
+  const { db } = house.context.database
+  const kept = async () => JSON.stringify(await db.selectFrom('list_fetches').select('parts').execute())
+  expect(await kept()).toContain(domain)
+  await forget(house.context, [{ kind: 'domain', value: domain, isCompany: true }], { suppress: false })
+  expect(await kept()).not.toContain(domain)
+})
+
+test('a level that nobody knows is refused before the companies are bought', async () => {
+  const opened = await open({
+    search: 'company.search',
+    people: { perCompany: 1, levels: ['Emperor'] },
+    into: { connector: 'hubspot', entity: 'contacts' },
+  })
+  await expect(opened()).rejects.toThrow(
+    /lists\.dach\.people: .*"Emperor"; service\.vocabularies\.management_levels allows it/,
+  )
+})

@@ -20,13 +20,14 @@ interface MembersOptions {
 
 export async function showMembers(name: string, { verdict, json }: MembersOptions): Promise<void> {
   let count = 0
-  if (json) print('[')
-  await forRows(name, verdict, async (rows, { calls }) => {
+  const show = async (rows: JudgedStoredRow[], { calls }: Rows): Promise<void> => {
     const texts = json ? rows.map((row) => memberJson(row, calls)) : []
     print(json ? `${count > 0 ? ',' : ''}${texts.join(',')}` : rowsText(rows, calls))
     count += rows.length
     await drained(process.stdout)
-  })
+  }
+  // A list that cannot be opened leaves no document behind that was begun.
+  await forRows(name, verdict, show, async () => void (json && print('[')))
   if (json) print(']\n')
   else if (count === 0) print('the ledger has no such row of this list\n')
 }

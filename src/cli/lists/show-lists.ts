@@ -1,6 +1,7 @@
 import { listCalls } from '../../app/lists/pages/list-calls.ts'
 import { readList } from '../../app/lists/pages/read-list.ts'
-import { ConfigError } from '../../domain/errors.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
+import { exitStatus } from '../terminal/exit.ts'
 import { print } from '../terminal/print.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { listDocument, listText, type ListDocument } from './list-text.ts'
@@ -32,14 +33,14 @@ export async function showLists({ json }: { json?: true }): Promise<void> {
   })
 }
 
-/** A list whose references are not known: nothing can be said of its rows. */
+/** A list that cannot be opened, or whose references are not known: nothing can be said of its rows. */
 interface UnreadList extends Pick<ListDocument, 'list' | 'search' | 'into'> {
   problem: string
 }
 
-/** The other lists are shown all the same. */
+/** The other lists are shown all the same. References that nobody has read yet are no mistake. */
 function unreadList(error: unknown): { problem: string } {
-  if (error instanceof ConfigError && ['references_unread', 'no_references'].includes(error.code))
-    return { problem: error.message }
-  throw error
+  if (!(error instanceof ConfigError || error instanceof InputError)) throw error
+  if (error.code !== 'references_unread') process.exitCode = exitStatus.usage
+  return { problem: error.message }
 }

@@ -10,6 +10,7 @@ import type { Database } from '../database/database.ts'
  */
 export async function eraseListRows(tx: Database, identities: readonly RecordIdentity[]): Promise<number> {
   if (identities.length === 0) return 0
+  await eraseParts(tx, identities)
   const wanted = JSON.stringify(identities)
   const { rows } = await sql<{ erased: number }>`
     with gone as (
@@ -32,6 +33,27 @@ export async function eraseListRows(tx: Database, identities: readonly RecordIde
     delete from list_row_identities as kept using jsonb_to_recordset(${wanted}::jsonb) as wanted (kind text, value text)
     where kept.kind = wanted.kind and kept.value = wanted.value`.execute(tx)
   return rows[0]?.erased ?? 0
+}
+
+/**
+ * Erases companies from the parts of lists of people, which bear their ids. Called before their rows are erased. The questions that were
+ * asked at them are part of no list any more.
+ */
+async function eraseParts(tx: Database, identities: readonly RecordIdentity[]): Promise<void> {
+  if (identities.length === 0) return
+  await sql`
+    with gone as (
+      select distinct kept.row_key from list_rows as kept where exists (
+        select from jsonb_to_recordset(kept.identities) as own (kind text, value text)
+          join jsonb_to_recordset(${JSON.stringify(identities)}::jsonb) as wanted (kind text, value text)
+            on own.kind = wanted.kind and own.value = wanted.value)
+    )
+    update list_fetches as kept set parts = (
+      select jsonb_agg(case when part ->> 'name' in (select row_key from gone)
+        then jsonb_set(part, '{name}', '"forgotten"') else part end order by place)
+      from jsonb_array_elements(kept.parts) with ordinality as each (part, place))
+    where exists (select from jsonb_array_elements(kept.parts) as part
+      where part ->> 'name' in (select row_key from gone))`.execute(tx)
 }
 
 /**

@@ -153,7 +153,12 @@ async function openSearch(
         return planCall(config, { operation, body: { ...filters, page: number }, maxAtomic }, known)
       } catch (error) {
         if (error instanceof InputError)
-          throw new InputError(error.code, `${place}: ${error.message}`, { cause: error })
+          throw new InputError(
+            error.code,
+            // Lists have no such option: what is sent stands in the settings.
+            `${place}: ${error.message.replace('--unchecked sends it all the same, ', '')}`,
+            { cause: error },
+          )
         throw error
       }
     },
