@@ -209,6 +209,14 @@ test('rows that come twice count once, the report says how many moved, and --aga
       )
     expect(await changes(compared.now.id, compared.since.id)).toEqual(['ds-59'])
     expect(await changes(compared.since.id, compared.now.id)).toEqual([])
+
+    // Begun anew with --again, and gone on with without it: the other pages are those that the ledger has.
+    const third = await fetch({ again: true, budgetAtomic: 50_000n })
+    expect(third).toMatchObject({ end: 'budget', bought: 1, list: { pages: 1 } })
+    const rested = await fetch()
+    expect(rested).toMatchObject({ end: 'complete', bought: 0, list: { rows: 60 } })
+    expect(rested.list.fetch?.id).toBe(third.list.fetch?.id)
+    expect(await bought()).toHaveLength(7)
   } finally {
     edge.close()
   }
