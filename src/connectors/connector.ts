@@ -135,6 +135,8 @@ export interface Capabilities {
 export interface Connector {
   /** The name in the registry. */
   readonly name: string
+  /** The connector whose field policies hold, where it is another one. */
+  readonly policiesOf?: string | undefined
   readonly capabilities: Capabilities
   /** Entities that can be scanned and written, each with the kind of object it stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ConfigError } from '../domain/errors.ts'
+import { rowsOfLists } from '../domain/words.ts'
 import type { Capabilities } from './connector.ts'
 import type { CrmDefinition, FileDefinition } from './definition.ts'
 import * as registry from './registry.ts'
@@ -56,6 +57,11 @@ export function variablesNeededBy(name: string): string {
 /** Returns the names of the connectors that lack a capability. */
 export function connectorsWithout(capability: keyof Capabilities): ConnectorName[] {
   return connectorNames.filter((name) => !definitionOf(name).capabilities[capability])
+}
+
+/** Returns the sources of runs that end with the command that began them. */
+export function foregroundSources(): string[] {
+  return [...connectorsWithout('runsInBackground'), rowsOfLists]
 }
 
 /** True for a source whose records keep the values that are written. Calls of the service itself have no source. */

@@ -97,3 +97,6 @@ export const verdicts = [
  * cannot be told from others, because the answer is not as the catalogue says.
  */
 export type Verdict = (typeof verdicts)[number]
+
+/** The name, among connectors, of the source whose records are rows of a list that are not yet records of a CRM. No registry has it. */
+export const rowsOfLists = 'list'

@@ -68,7 +68,7 @@ export function createClosedFieldsFinder(options: ClosedFieldsOptions): ClosedFi
   return {
     async find(connector, run, { dryRun }) {
       const { fields } = recipes(run.object, run.recipe)
-      const rule = (field: string) => options.rule(connector.name, field)
+      const rule = (field: string) => options.rule(connector.policiesOf ?? connector.name, field)
       const mapping = connector.mapping?.entities[run.entity]
       const schema = mapping
         ? await schemaOf(connector, run.entity, { mapping, fields, dryRun })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { applyList, type AppliedList } from '../../src/app/lists/making/apply-list.ts'
+import { applyList, type AppliedList, type ApplyListOptions } from '../../src/app/lists/making/apply-list.ts'
 import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
 import { planList } from '../../src/app/lists/making/plan-list.ts'
@@ -42,11 +42,23 @@ export async function openListWorld(
     budgetUsd: '5',
   } as const
   const world = await openCrmWorld(sandbox, kind, entity, {
-    payment: { maxPricesUsd: { 'company.search': '0.05', 'people.search': '0.05' } },
+    payment: {
+      maxPricesUsd: {
+        'company.search': '0.05',
+        'people.search': '0.05',
+        'contact.redeem:email-work': '0.15',
+        'contact.redeem:phone': '0.30',
+      },
+    },
     lists: {
       german: { ...list, ...more },
       again: { ...list, ...more },
-      people: { ...list, search: 'people.search', filters: { people_titles: ['CFO'] } },
+      people: {
+        ...list,
+        into: { ...list.into, update: undefined },
+        search: 'people.search',
+        filters: { people_titles: ['CFO'] },
+      },
     } as never,
   })
   const { context, connector } = world
@@ -72,7 +84,7 @@ export async function openListWorld(
     },
     apply: (
       planId: string,
-      more: { connector?: Connector; waitMs?: number; signal?: AbortSignal; context?: Context } = {},
+      more: Partial<ApplyListOptions> & { context?: Context } = {},
     ): Promise<AppliedList> => applyPlanned(more.context ?? context, planId, { connector, ...more }),
     async takeBack(runId: string, plan = false) {
       const run = await undoableRun(context, runId)
@@ -93,7 +105,7 @@ export async function openListWorld(
 async function applyPlanned(
   context: Context,
   planId: string,
-  more: { connector: Connector; waitMs?: number; signal?: AbortSignal },
+  more: Partial<ApplyListOptions> & { connector: Connector },
 ): Promise<AppliedList> {
   return applyList(context, await readPlan(context, planId), { signal, ...more })
 }

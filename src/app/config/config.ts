@@ -4,6 +4,7 @@ import { readConnectors, type ConnectorsConfig } from '../../connectors/definiti
 import { ConfigError } from '../../domain/errors.ts'
 import type { Windows } from '../../domain/freshness.ts'
 import { recipeNamesFor, resolveRecipes } from '../../domain/planning/recipe-schema.ts'
+import { objectOfList } from './lists.ts'
 import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipes.ts'
 import { networkHostsOf } from '../../domain/keys.ts'
 import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
@@ -85,6 +86,9 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
   const recipes = resolveRecipes(file.recipes, networkHosts)
   const defaultRecipe = file.recipe ?? defaultRecipeName
   for (const object of objectKinds) assertRecipe(recipes, object, defaultRecipe)
+  for (const [name, list] of Object.entries(file.lists ?? {}))
+    if (list.recipe !== undefined)
+      assertRecipe(recipes, objectOfList(list), list.recipe, `lists.${name}.recipe`)
   return {
     serviceUrl: env.PAYDIRT_SERVICE_URL,
     logoUrl: env.PAYDIRT_LOGO_URL,
@@ -145,11 +149,11 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
 }
 
 /** Any run may fall back on the default recipe, so it needs a part for each object. */
-function assertRecipe(recipes: RecipeBook, object: ObjectKind, name: string): void {
+function assertRecipe(recipes: RecipeBook, object: ObjectKind, name: string, place = 'recipe'): void {
   try {
     recipes(object, name)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    throw new ConfigError(error.code, `recipe: ${error.message}`, { cause: error })
+    throw new ConfigError(error.code, `${place}: ${error.message}`, { cause: error })
   }
 }

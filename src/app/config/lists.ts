@@ -60,10 +60,11 @@ const listSchema = z
     }),
     into: described(
       ofType(
-        '`{ connector, entity, set?, owner?, associate? }`',
+        '`{ connector, entity, update?, set?, owner?, associate? }`',
         z.strictObject({
           connector: z.enum(crmNames),
           entity: z.string().min(1),
+          update: z.boolean().optional(),
           set: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])).optional(),
           owner: ownerSchema.optional(),
           associate: z.union([z.boolean(), z.literal('existing')]).optional(),
@@ -71,10 +72,16 @@ const listSchema = z
       ),
       {
         means:
-          'the CRM, and its name of the object, whose records the rows are compared with and in which new ones are made; `set` are constants of each new record by the CRM’s own property names; `owner` is the id of its owner in the CRM, `{ fromCompany: true }` or `{ roundRobin: [ID, …] }`; `associate` ties [new people](lists.md#people) to their company: `true` makes it first where it is missing, `existing` does not, `false` ties them to none',
+          'the CRM, and its name of the object, whose records the rows are compared with and in which new ones are made; `update: true` also enriches records that exist by the `recipe`, under their field policy; `set` are constants of each new record by the CRM’s own property names; `owner` is the id of its owner in the CRM, `{ fromCompany: true }` or `{ roundRobin: [ID, …] }`; `associate` ties [new people](lists.md#people) to their company: `true` makes it first where it is missing, `existing` does not, `false` ties them to none',
         example: { connector: 'hubspot', entity: 'companies' },
       },
     ),
+    recipe: setting(z.string().min(1), {
+      means:
+        'the [recipe](recipes.md) whose fields are bought for a new row before it becomes a record; a field of `requires` that the recipe wants is asked for after that',
+      defaultText: 'nothing is bought for rows',
+      example: 'contact',
+    }),
     exclude: setting(
       ofType('`{ domains?, profiles?, filters?: [{ connector?, entity?, filter }] }`', excludeSchema),
       {
@@ -107,8 +114,14 @@ const listSchema = z
     }),
   })
   .superRefine((list, context) => {
-    const { partitions = [], requires = [] } = list
+    const { partitions = [], requires = [], recipe, into } = list
     for (const fault of faultsOfSources(list)) context.addIssue({ code: 'custom', ...fault })
+    if (into.update && recipe === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['into', 'update'],
+        message: 'needs a recipe of the list, which says what is bought and written',
+      })
     for (const [at, filters] of partitions.entries()) {
       const path = ['partitions', at]
       if (Object.keys(filters).length === 0)

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { connectorsWithout } from '../../connectors/definitions.ts'
+import { foregroundSources } from '../../connectors/definitions.ts'
 import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
@@ -49,7 +49,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
   const { signal, restMs = 30_000 } = options
   const { config, log, now } = context
   const { rules, webhook } = config.alerts
-  const foreground = connectorsWithout('runsInBackground')
+  const foreground = foregroundSources()
   const ledger = createAlertLedger(context.database.db, { now })
   const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
 

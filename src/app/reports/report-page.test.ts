@@ -26,6 +26,7 @@ const report: Report = {
   filledFields: 10,
   fields: [{ object: 'person', field: longName, filled: 8, changed: 1, fillRate: 0.9 }],
   leftOut: [],
+  lists: [],
   days: [],
   runs: [],
 }

@@ -3,7 +3,7 @@ import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 /** Returns the report as one self-contained HTML page: no script, no font, no external address. Light or dark as the reader prefers. */
 export function reportPage(report: Report, madeAt: Date): string {
-  const { totals, fields, leftOut, days, runs } = report
+  const { totals, fields, leftOut, lists, days, runs } = report
   const title = 'run' in report.scope ? `Run ${report.scope.run}` : `Enrichment in ${report.scope.month}`
   const body = [
     `<header><h1>${text(title)}</h1><p>Made ${text(utcMinute(madeAt))} from the ledger. Amounts in USD.</p></header>`,
@@ -61,6 +61,25 @@ export function reportPage(report: Report, madeAt: Date): string {
               ['Field', 'Object', 'What is wrong with its value', 'Records'],
               leftOut.map(({ field, object, reason, records }) => [field, object, reason, count(records)]),
               3,
+            ),
+          ),
+        ]
+      : []),
+    ...(lists.length > 0
+      ? [
+          section(
+            'Lists',
+            table(
+              ['List', 'Created', 'Existed', 'Share that existed', 'Paid', 'Cost per created record'],
+              lists.map(({ list, created, existed, existedShare, paid, costPerCreated }) => [
+                list,
+                count(created),
+                count(existed),
+                percent(existedShare),
+                paid,
+                costPerCreated ?? '–',
+              ]),
+              1,
             ),
           ),
         ]

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
+import { listFigures } from '../../store/lists/bought/list-figures.ts'
 import {
   reportedDays,
   reportedFields,
@@ -54,6 +55,20 @@ export interface Report {
   }[]
   /** Values of the service that are none of their field's kind, and were not written. */
   leftOut: { object: string; field: string; reason: string; records: number }[]
+  /** The records that lists made, with what was paid for their pages and rows. */
+  lists: {
+    list: string
+    created: number
+    existed: number
+    ambiguous: number
+    paid: string
+    /** The part of `paid` that was bought for rows whose record was found to exist. */
+    paidForExisting: string
+    /** The cost of a created record; null when none was created. */
+    costPerCreated: string | null
+    /** The share of created and existing records that existed; null when there was none. */
+    existedShare: number | null
+  }[]
   days: { day: string; settled: string }[]
   runs: ({
     runId: string
@@ -71,11 +86,12 @@ export async function makeReport(
   of: { run: string } | { month: string },
 ): Promise<Report> {
   const scope: ReportScope = 'run' in of ? { runId: of.run } : monthOf(of.month)
-  const [runs, fields, leftOut, days] = [
+  const [runs, fields, leftOut, days, lists] = [
     await reportedRuns(db, scope),
     await reportedFields(db, scope),
     await reportedLeftOut(db, scope),
     await reportedDays(db, scope),
+    await listFigures(db, scope),
   ]
   if ('run' in of && runs.length === 0)
     throw new ConfigError('no_such_run', `there is no run ${of.run}; \`paydirt runs\` lists them`)
@@ -115,6 +131,13 @@ export async function makeReport(
       fillRate: rate(field.filled + field.changed, matchedOf(field.object)),
     })),
     leftOut,
+    lists: lists.map(({ paidAtomic, paidForExistingAtomic, ...counts }) => ({
+      ...counts,
+      paid: formatUsd(paidAtomic),
+      paidForExisting: formatUsd(paidForExistingAtomic),
+      costPerCreated: share(paidAtomic, counts.created),
+      existedShare: rate(counts.existed, counts.created + counts.existed),
+    })),
     days: days.map(({ day, settledAtomic }) => ({ day, settled: formatUsd(settledAtomic) })),
     runs: runs.map((run) => ({
       runId: run.id,

@@ -1,4 +1,4 @@
-import { connectorsWithout } from '../../connectors/definitions.ts'
+import { foregroundSources } from '../../connectors/definitions.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
@@ -25,7 +25,7 @@ interface MaintenanceJob {
 
 function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): MaintenanceJob[] {
   const { database } = context
-  const foreground = connectorsWithout('runsInBackground')
+  const foreground = foregroundSources()
   const statistics = createStatistics(database.db)
   return [
     {

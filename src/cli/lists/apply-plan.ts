@@ -4,7 +4,7 @@ import { openConnector } from '../../app/context/connectors.ts'
 import type { Plan } from '../../store/plans/plans.ts'
 import { statusOfEnd } from '../terminal/exit.ts'
 import { liveLine } from '../terminal/live-line.ts'
-import { print } from '../terminal/print.ts'
+import { print, printError } from '../terminal/print.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { appliedText } from './plan-text.ts'
 
@@ -21,6 +21,9 @@ export async function applyListPlan(
       const applied = await applyList(context, plan, {
         connector,
         signal,
+        onLookups: ({ counts, records }) =>
+          liveLine.show(`${records - counts.looking_up - counts.queued} of ${records} rows looked up`),
+        onNotice: (text) => printError(`paydirt: ${text}\n`),
         onProgress: (done, total) => liveLine.show(`${done} of ${total} rows`),
       }).finally(() => liveLine.end())
       print(json ? `${JSON.stringify(applied)}\n` : appliedText(applied))

@@ -1,5 +1,6 @@
 import type { AppliedList } from '../../app/lists/making/apply-list.ts'
 import type { ListPlan } from '../../app/lists/making/plan-list.ts'
+import type { PlannedLookups } from '../../app/lists/enriching/plan-costs.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
 
@@ -26,14 +27,35 @@ export function planText(plan: ListPlan): string {
     `  owner       ${ownersText(plan)}`,
     ...tiedText(plan.association).map((text, at) => `  ${at === 0 ? 'tied to    ' : '           '} ${text}`),
     `  CRM calls   about ${crmCalls}`,
-    '  cost        0 USD: the pages are paid for',
+    ...costLines(plan),
     '  note        new records may start workflows, assignments and mails of the CRM',
     ...refusals.map((refusal) => `  refused     ${refusal}`),
-    creates === 0
+    creates + (plan.updates?.records ?? 0) === 0
       ? 'nothing is to be made'
-      : `\`paydirt apply ${plan.planId}\` makes these records, each once. Nothing was written.`,
+      : `\`paydirt apply ${plan.planId}\` ${creates === 0 ? 'updates these records' : 'makes these records, each once'}. Nothing was written.`,
   ]
   return `${lines.join('\n')}\n`
+}
+
+function costLines({ enrichment, updates, verdicts }: ListPlan): string[] {
+  const lines = [
+    ...(enrichment
+      ? [
+          `${lookupsText(enrichment)} for ${counted(enrichment.records, 'new row')}, before they become records`,
+        ]
+      : []),
+    ...(updates
+      ? [
+          `${lookupsText(updates)} for ${counted(updates.records, 'record')} of ${verdicts.exists ?? 0} that exist, under their field policy`,
+        ]
+      : []),
+  ]
+  if (lines.length === 0) return ['  cost        0 USD: the pages are paid for']
+  return lines.map((text, at) => `  ${at === 0 ? 'cost       ' : '           '} ${text}`)
+}
+
+function lookupsText({ recipe, lookups, uncapped: { low, high } }: PlannedLookups): string {
+  return `${low === high ? high : `${low} to ${high}`} USD at most by the recipe ${recipe}: ${counted(lookups.toBuy, 'lookup')} to buy first, ${lookups.cached} in the ledger,`
 }
 
 function ownersText({ owners }: ListPlan): string {
@@ -58,13 +80,36 @@ function tiedText(association: ListPlan['association']): string[] {
 
 /** Returns the result of a list's plan for a person. */
 export function appliedText(applied: AppliedList, command = `paydirt apply ${applied.planId}`): string {
-  const { runId, connector, entity, created, exists, rejected, left, waiting, companies, end, reason } =
-    applied
+  const {
+    runId,
+    connector,
+    entity,
+    created,
+    exists,
+    rejected,
+    left,
+    waiting,
+    companies,
+    enrichment,
+    updates,
+    end,
+    reason,
+  } = applied
   const lines = [
     `run ${runId}: ${counted(created, 'record')} made in ${connector} ${entity}, ${exists} existed already, ${rejected} rejected, ${left} left out`,
     ...(companies
       ? [
           `  ${counted(companies.created, 'company')} made for them in ${companies.entity}, ${companies.exists} existed already, ${companies.rejected} rejected, ${companies.left} left out`,
+        ]
+      : []),
+    ...(enrichment
+      ? [
+          `  looked up before: ${counted(enrichment.records, 'row')}, ${enrichment.lookups.paid} lookups paid, ${enrichment.spend.settled} USD (run ${enrichment.runId})`,
+        ]
+      : []),
+    ...(updates
+      ? [
+          `  ${counted(updates.records, 'record')} that existed: ${updates.tasks.written} updated, ${updates.tasks.unchanged} unchanged, ${updates.spend.settled} USD (run ${updates.runId}, \`paydirt undo ${updates.runId} --plan\`)`,
         ]
       : []),
     ...(exists + rejected + left > 0 ? [`  \`paydirt runs ${runId}\` names the reasons`] : []),

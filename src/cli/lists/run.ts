@@ -41,6 +41,11 @@ export async function runNamedList(name: string, options: RunOptions): Promise<v
         onPage: ({ pages, rows, total }) =>
           liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`),
         onPlan: () => liveLine.show(`${name}: comparing with ${connector.name}`),
+        onLookups: ({ counts, records }) =>
+          liveLine.show(
+            `${name}: ${records - counts.looking_up - counts.queued} of ${records} rows looked up`,
+          ),
+        onNotice: (text) => printError(`paydirt: ${text}\n`),
         onRecords: (done, total) => liveLine.show(`${name}: ${done} of ${total} rows`),
       }).finally(() => excluding.end())
       await show(context, calls, run, options.json)
@@ -69,7 +74,7 @@ async function show(context: Context, calls: ListCalls, run: ListRun, json: true
   }
   if (continued === undefined) print(listText(document, calls, list))
   else print(`${name}: plan ${continued} was begun before and goes on\n`)
-  if (plan && plan.creates === 0) print('nothing is to be made\n')
+  if (plan && !applied && end === 'finished') print('nothing is to be made\n')
   if (applied) print(appliedText(applied, `paydirt lists run ${name}`))
   const why = end === 'finished' ? '' : `: ${reason ?? (end === 'interrupted' ? 'stopped' : end)}`
   const goesOn = ['budget', 'parked', 'interrupted'].includes(end) ? '; the same command goes on' : ''

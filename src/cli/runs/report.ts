@@ -91,6 +91,7 @@ function text({
   costPerFilledField,
   fields,
   leftOut,
+  lists,
   runs,
 }: Report): string {
   const name = 'run' in scope ? `run ${scope.run}` : `${scope.month}: ${counted(runs.length, 'run')}`
@@ -111,6 +112,20 @@ function text({
   for (const { field, object, filled, changed, fillRate } of fields)
     lines.push(
       `  ${field.padEnd(22)} ${object.padEnd(8)} ${String(filled).padStart(7)} filled ${String(changed).padStart(6)} changed  ${percent(fillRate).padStart(7)}`,
+    )
+  if (lists.length > 0) lines.push('lists:')
+  for (const {
+    list,
+    created,
+    existed,
+    existedShare,
+    ambiguous,
+    paid,
+    paidForExisting,
+    costPerCreated,
+  } of lists)
+    lines.push(
+      `  ${list.padEnd(22)} ${created} created, ${existed} existed (${percent(existedShare)}), ${ambiguous} ambiguous; ${paid} USD, ${costPerCreated ?? '-'} per created record${/[1-9]/.test(paidForExisting) ? `, ${paidForExisting} of it for records that existed` : ''}`,
     )
   if (leftOut.length > 0) lines.push('left out, because the value is none of its kind:')
   for (const { field, object, reason, records } of leftOut)

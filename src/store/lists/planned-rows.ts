@@ -12,6 +12,8 @@ export interface PlannedRow extends Draft {
   company?: PlannedCompany
   /** The CRM's id of the owner. */
   owner?: string
+  /** The record that it is. Set: nothing is made of the row, and the record is updated. */
+  recordId?: string
 }
 
 export type PlannedCompany = { entity: string } & ({ recordId: string } | { key: string })

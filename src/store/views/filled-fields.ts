@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { rowsOfLists } from '../../domain/words.ts'
 
 /**
  * The fields of a written task that we filled or changed, one a row (`field`), in a query of `tasks`. Nothing is written into a
@@ -12,5 +13,5 @@ export function filledFields(ofFile: RawBuilder<boolean>): RawBuilder<unknown> {
   ) as filled_field`
 }
 
-/** True for a run that read a file, in a query of `runs`. */
-export const isOfFile = sql<boolean>`(runs.connector = 'csv')`
+/** True for a run that read a file, or rows that are not yet records, in a query of `runs`. */
+export const isOfFile = sql<boolean>`(runs.connector in ('csv', ${sql.lit(rowsOfLists)}))`

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
-import type { ObjectKind } from '../../domain/words.ts'
+import { rowsOfLists, type ObjectKind } from '../../domain/words.ts'
 import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
 import { filledFields, isOfFile } from './filled-fields.ts'
@@ -42,7 +42,8 @@ export interface ReportedField {
   changed: number
 }
 
-/** Returns the runs of a scope with their figures, oldest first. A record is matched when a paid lookup found it. */
+/** Returns the runs of a scope with their figures, oldest first. A record is matched when a paid lookup found it. Rows of
+ * lists are not written: their records are, by another run. */
 export async function reportedRuns(db: Database, scope: ReportScope): Promise<ReportedRun[]> {
   const { rows } = await sql<ReportedRun>`
     with scoped as (select * from runs where state != 'planned' and ${within(scope)}),
@@ -70,7 +71,7 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
     )
     select scoped.id, connector, object, trigger, started_at as "startedAt",
       coalesce(counted.records, 0) as records, coalesce(attempted, 0) as attempted, coalesce(matched, 0) as matched,
-      coalesce(written, 0) as written, coalesce(changed, 0) as changed, coalesce(unchanged, 0) as unchanged,
+      case when connector = ${rowsOfLists} then 0 else coalesce(written, 0) end as written, coalesce(changed, 0) as changed, coalesce(unchanged, 0) as unchanged,
       coalesce(skipped, 0) as skipped, coalesce(rejected, 0) as rejected, coalesce(parked, 0) as parked,
       coalesce(job_changes, 0) as "jobChanges",
       coalesce(settled, 0)::bigint as "settledAtomic", coalesce(lost, 0)::bigint as "lostAtomic",

@@ -7,7 +7,8 @@ import {
   type MatchedRecord,
   type OtherRows,
 } from '../../../domain/lists/verdicts.ts'
-import type { ListSettings } from '../../config/lists.ts'
+import type { Config } from '../../config/config.ts'
+import { objectOfList, type ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import type { IndexedRecord } from '../../../store/identities/record-index.ts'
 import { indexAges, type IndexAge } from '../../records/index-ages.ts'
@@ -63,7 +64,7 @@ export async function judgeList<R extends ListRow & { ordinal?: number }>(
       rows.map(({ object, identity }) => identifiersOfSubject(object, identity)),
     ),
     excluded: excludedRows(settings, rows, config.networkHosts),
-    requires: settings.requires ?? [],
+    requires: requiredNow(config, settings),
     others,
     answerTo: answers ? await answersTo(context, settings, rows) : undefined,
   })
@@ -100,4 +101,15 @@ export async function indexOfList(
 
 function recordText({ entity, recordId }: MatchedRecord): string {
   return `${entity}|${recordId}`
+}
+
+/** Returns the fields that a row must have now: those that are bought for it come later. */
+function requiredNow(
+  { recipes }: Pick<Config, 'recipes'>,
+  settings: Pick<ListSettings, 'search' | 'people' | 'recipe' | 'requires'>,
+): readonly string[] {
+  const { recipe, requires = [] } = settings
+  if (recipe === undefined) return requires
+  const { fields } = recipes(objectOfList(settings), recipe)
+  return requires.filter((field) => !fields.includes(field))
 }

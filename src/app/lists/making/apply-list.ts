@@ -1,5 +1,6 @@
 import type { Connector } from '../../../connectors/connector.ts'
 import { ConfigError } from '../../../domain/errors.ts'
+import type { Atomic } from '../../../domain/money.ts'
 import { firstCompanyPlace } from '../../../domain/lists/company-of-person.ts'
 import { createCreatedRecords, type CreatedRecords } from '../../../store/lists/created-records.ts'
 import { createPlannedRows, type PlannedRow } from '../../../store/lists/planned-rows.ts'
@@ -8,7 +9,11 @@ import type { CreatedState } from '../../../store/database/states.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { newRunId } from '../../context/new-id.ts'
+import type { Progress } from '../../runs/run-to-end.ts'
+import type { RunSummary } from '../../runs/summary.ts'
 import { makeReady } from '../../runs/sync.ts'
+import { lookUpRows, waitsText, type ListLookups } from '../enriching/look-up-rows.ts'
+import { firstUpdatePlace } from '../enriching/places.ts'
 import { listNamed } from '../pages/list-calls.ts'
 import type { MakingConnector } from './fit-row.ts'
 import { makeAll, type MadeAll } from './make-all.ts'
@@ -24,6 +29,11 @@ export interface ApplyListOptions {
   onProgress?: ((done: number, total: number) => void) | undefined
   /** The longest that it waits for another list, or for the CRM. */
   waitMs?: number | undefined
+  /** The most that is spent on lookups for the rows, where it is less than the plan's cost. */
+  mostAtomic?: Atomic | undefined
+  /** Called while rows are looked up, before records are made. */
+  onLookups?: ((progress: Progress) => void) | undefined
+  onNotice?: ((text: string) => void) | undefined
 }
 
 /** The companies that were made beside the people of a plan, by the state in which they ended. */
@@ -51,6 +61,10 @@ export interface AppliedList {
   waiting: number
   /** Null: none had to be made. */
   companies: AppliedCompanies | null
+  /** The lookups for new rows. Null: the list has no recipe, or nothing was to be made. */
+  enrichment: RunSummary | null
+  /** The records that existed and were enriched. Null: the list updates none, or there was none. */
+  updates: RunSummary | null
   end: 'finished' | 'parked' | 'interrupted'
   reason?: string
 }
@@ -109,33 +123,39 @@ export async function applyList(
   const { signal, waitMs = usualWaitMs, onProgress } = options
   const given = { signal, waitMs, areCompaniesMade: true }
   let end: MadeAll = { end: 'interrupted' }
+  let lookups: ListLookups | undefined
+  let updates: RunSummary | null = null
   try {
-    const beside: MadeAll = companies
-      ? await makeAll(
-          context,
-          {
-            making: { ...making, entity: companies.entity, isBeside: true },
-            object: 'company',
-            settings: companySettings(settings, companies.entity),
-            connector,
-            created,
-          },
-          { ...part, after: firstCompanyPlace, before: Infinity },
-          { ...given, onEnded: () => {} },
-        )
-      : { end: 'finished' }
+    lookups = await lookUpRows(context, connector, plan, { ...options, list, settings })
+    const { bought } = lookups
+    const owned = withOwners(owners, settings)
+    const beside: MadeAll =
+      companies && lookups.end !== 'interrupted'
+        ? await makeAll(
+            context,
+            {
+              making: { ...making, entity: companies.entity, isBeside: true },
+              object: 'company',
+              settings: companySettings(settings, companies.entity),
+              connector,
+              created,
+            },
+            { ...part, after: firstCompanyPlace, before: firstUpdatePlace },
+            { ...given, onEnded: () => {} },
+          )
+        : { end: 'finished' }
     end =
-      beside.end === 'interrupted'
-        ? beside
+      beside.end === 'interrupted' || lookups.end === 'interrupted'
+        ? { end: 'interrupted' }
         : await makeAll(
             context,
-            { making, object: plan.object, settings, connector, created },
+            { making, object: plan.object, settings: lookups.settings, connector, created },
             { ...part, after: 0, before: firstCompanyPlace },
             {
               ...given,
               // People whose company waits for another list wait with it, and the others do not.
               areCompaniesMade: beside.end === 'finished',
-              prepare: withOwners(owners, settings),
+              prepare: async (rows) => owned(await bought(rows)),
               onEnded(rows) {
                 done += rows
                 onProgress?.(done, total)
@@ -144,6 +164,13 @@ export async function applyList(
           )
     if (end.end === 'finished') end = beside
     else if (beside.reason !== undefined) end = { ...end, reason: beside.reason }
+    if (end.end === 'finished') end = lookups.ended
+    if (end.end !== 'interrupted') {
+      const updated = await lookups.update(run.id)
+      if (updated) updates = updated.summary
+      if (end.end === 'finished' && updated && updated.end !== 'finished')
+        end = { end: updated.end, reason: waitsText(updated.summary.runId, 'records to be updated') }
+    }
   } finally {
     const state = { finished: 'finished', parked: 'parked', interrupted: 'stopped' } as const
     await context.runs.setState(run.id, state[end.end])
@@ -152,7 +179,16 @@ export async function applyList(
   const { ended, counts } = of(entity)
   const made = companies && { entity: companies.entity, ...of(companies.entity).counts }
   const waiting = end.end === 'finished' ? 0 : Math.max(0, total - ended)
-  return { planId: plan.id, ...making, ...counts, waiting, companies: made ?? null, ...end }
+  return {
+    planId: plan.id,
+    ...making,
+    ...counts,
+    waiting,
+    companies: made ?? null,
+    enrichment: lookups?.summary ?? null,
+    updates,
+    ...end,
+  }
 }
 
 /** Returns the companies that a plan makes for its people. */

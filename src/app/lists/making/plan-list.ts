@@ -15,6 +15,7 @@ import { judgeLive } from '../judging/judge-live.ts'
 import { judgedRowsOf, type JudgedStoredRow } from '../judging/judged-rows.ts'
 import type { ListCalls } from '../pages/list-calls.ts'
 import { readList } from '../pages/read-list.ts'
+import { planCosts, rowsToUpdate, type PlannedLookups } from '../enriching/plan-costs.ts'
 import { withExclusions, type ReadExclusionsOptions } from '../exclusions/read-exclusions.ts'
 import { withoutExcluded } from '../exclusions/without-excluded.ts'
 
@@ -48,6 +49,10 @@ export interface ListPlan {
   /** The companies of people. Null: the records are tied to nothing. */
   association: PlannedAssociation | null
   owners: PlannedOwner[]
+  /** The lookups for new rows, before they become records. Null: the list has no recipe. */
+  enrichment: PlannedLookups | null
+  /** The lookups for records that exist. Null: the list does not update them. */
+  updates: PlannedLookups | null
   /** The reasons for which `apply` would refuse now. */
   refusals: string[]
 }
@@ -104,6 +109,7 @@ async function planRows(
   await beginPlan(context, planId, calls)
   try {
     const planned = createPlannedRows(db)
+    const updates = rowsToUpdate(settings)
     const beside = await planBeside(context, connector, { name, settings, planId, planned })
     const { suppressed, excluded } = fetch.dropped
     const verdicts: ListPlan['verdicts'] = {
@@ -122,13 +128,19 @@ async function planRows(
       const { rows, companies } = await beside.complete(
         drafts.flatMap(({ row }, at) => (row ? [{ row, at: batch[at]?.row.company }] : [])),
       )
-      await planned.add(planId, [...rows, ...companies])
+      await planned.add(planId, [...rows, ...companies, ...updates.add(batch)])
       creates += rows.length
       for (const row of rows.slice(0, shown - first.length)) first.push(shownRow(row, companies, fit))
     }
     const association = beside.association()
     const companies = association?.creates ?? 0
-    const refusals = await refusalsOf(connector, settings.into.entity)
+    const costs = await planCosts(
+      context,
+      connector,
+      { id: planId, object: objectOfList(settings), entity: settings.into.entity },
+      { list: name, settings, creates, updates: updates.count() },
+    )
+    const refusals = [...(await refusalsOf(connector, settings.into.entity)), ...costs.refusals]
     if (association && companies > 0) refusals.push(...(await refusalsOf(connector, association.entity)))
     const plan: ListPlan = {
       plan: true,
@@ -151,12 +163,18 @@ async function planRows(
           (Math.ceil(creates / connector.maker.perCreate) + Math.ceil(companies / connector.maker.perCreate)),
       association,
       owners: beside.owners(),
+      enrichment: costs.enrichment,
+      updates: costs.updates,
       refusals: [...new Set(refusals)],
     }
     // Names of records do not stand in the document, where nobody would look for them to forget them.
     const { first: _, owners, ...document } = plan
     const unnamed = owners.map((each) => ({ ...each, name: null }))
-    await plans.finish(planId, { document: { ...document, owners: unnamed }, toBuy: 0, highAtomic: 0n })
+    await plans.finish(planId, {
+      document: { ...document, owners: unnamed },
+      toBuy: costs.toBuy,
+      highAtomic: costs.highAtomic,
+    })
     return plan
   } catch (error) {
     await plans.drop(planId)
@@ -184,20 +202,28 @@ function draftOf(
 
 /** Returns a digest of the settings that decide what is made of a list. With others a plan is no longer valid. */
 export function listRules({ config }: Pick<Context, 'config'>, settings: ListSettings): string {
-  const { search, like, people, into, exclude, requires } = settings
+  const { search, like, people, into, exclude, requires, recipe } = settings
   const mapping = config.connectors[into.connector]?.mapping ?? null
   return createHash('sha256')
     .update(
-      JSON.stringify([
-        search,
-        into,
-        exclude ?? null,
-        requires ?? null,
-        mapping,
-        ...(like || people ? [like ?? null, people ?? null] : []),
-      ]),
+      JSON.stringify(
+        [
+          search,
+          into,
+          exclude ?? null,
+          requires ?? null,
+          mapping,
+          ...(like || people ? [like ?? null, people ?? null] : []),
+          ...(recipe === undefined ? [] : [config.recipes(objectOfList(settings), recipe)]),
+        ],
+        bigintAsText,
+      ),
     )
     .digest('hex')
+}
+
+function bigintAsText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 async function beginPlan(context: Context, planId: string, { name, settings }: ListCalls): Promise<void> {
@@ -209,7 +235,7 @@ async function beginPlan(context: Context, planId: string, { name, settings }: L
     entity: settings.into.entity,
     recipe: 'list',
     job: { list: name, rules: listRules(context, settings) },
-    priceAtomic: 0n,
+    priceAtomic: context.config.policy.maxPriceAtomic,
   })
 }
 

@@ -3,11 +3,13 @@ import { ConfigError } from '../../../domain/errors.ts'
 import type { Atomic } from '../../../domain/money.ts'
 import { createListPlans } from '../../../store/lists/list-plans.ts'
 import { createPlanLedger, type Plan } from '../../../store/plans/plans.ts'
+import { objectOfList } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
+import { plannedRefusals } from '../../runs/preflight.ts'
 import { newPlanId } from '../../context/new-id.ts'
 import type { OwnCharge } from '../../service/own-charges.ts'
 import type { ReadExclusionsOptions } from '../exclusions/read-exclusions.ts'
-import { applyList, type AppliedList } from '../making/apply-list.ts'
+import { applyList, type AppliedList, type ApplyListOptions } from '../making/apply-list.ts'
 import { makingRefusals } from '../making/making-refusals.ts'
 import { assertIndexed } from '../making/may-make.ts'
 import { listRules, planList, type ListPlan } from '../making/plan-list.ts'
@@ -24,6 +26,8 @@ export interface RunListOptions {
   onExcluding?: ReadExclusionsOptions['onExcluding']
   onPage?: ((list: ReadList) => void) | undefined
   onPlan?: (() => void) | undefined
+  onLookups?: ApplyListOptions['onLookups']
+  onNotice?: ApplyListOptions['onNotice']
   onRecords?: ((done: number, total: number) => void) | undefined
   /** The longest that it waits for another list, or for the CRM. */
   waitMs?: number | undefined
@@ -81,7 +85,7 @@ export async function runList(context: Context, calls: ListCalls, options: RunLi
     },
   )
   if (!plan) return { ...before, end: 'interrupted' }
-  if (plan.creates === 0) {
+  if (plan.creates + (plan.updates?.records ?? 0) === 0) {
     await createPlanLedger(context.database.db, context).drop(plan.planId)
     return { ...before, plan }
   }
@@ -131,6 +135,18 @@ export async function runRefusals(
         `${reason.startsWith(`lists.${name}`) ? '' : `lists.${name}: `}${reason}${/[.!?]$/.test(reason) ? '' : '.'} Nothing was bought`,
       ),
   )
+  const { recipe, into } = settings
+  const object = objectOfList(settings)
+  if (recipe !== undefined)
+    refusals.push(
+      ...(await plannedRefusals(context, connector, {
+        connector: connector.name,
+        object,
+        entity: into.entity,
+        recipe,
+        source: { list: name },
+      })),
+    )
   const { maker } = connector
   try {
     if (maker) await assertIndexed(context, { maker }, settings)
@@ -145,10 +161,18 @@ export async function runRefusals(
 function carryOut(
   context: Context,
   plan: Plan,
-  _budgetAtomic: Atomic,
-  { connector, signal, onRecords, waitMs }: RunListOptions,
+  budgetAtomic: Atomic,
+  { connector, signal, onRecords, onLookups, onNotice, waitMs }: RunListOptions,
 ): Promise<AppliedList> {
-  return applyList(context, plan, { connector, signal, onProgress: onRecords, waitMs })
+  return applyList(context, plan, {
+    connector,
+    signal,
+    mostAtomic: budgetAtomic,
+    onProgress: onRecords,
+    onLookups,
+    onNotice,
+    waitMs,
+  })
 }
 
 function summaryOf(list: string, applied?: AppliedList): ListRun {

@@ -1,8 +1,4 @@
-import {
-  definitionOf,
-  isConnectorName,
-  keepsValues as keepsItsValues,
-} from '../../../connectors/definitions.ts'
+import { foregroundSources, keepsValues as keepsItsValues } from '../../../connectors/definitions.ts'
 import type { Database } from '../../../store/database/database.ts'
 import type { RunState } from '../../../store/database/states.ts'
 import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.ts'
@@ -35,7 +31,7 @@ export async function readRunControl(
     state,
     stop,
     isUnderWay: state === 'stopped' && (await isUnderWay(db, id)),
-    needsCommand: isConnectorName(connector) && !definitionOf(connector).capabilities.runsInBackground,
+    needsCommand: foregroundSources().includes(connector),
   }
 }
 
