@@ -136,6 +136,7 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
   const isAsked = document.references !== null || document.companies !== null
   const capAtomic = isAsked ? undefined : callOf(calls).capAtomic
   const judged = Object.entries(document.verdicts).map(([verdict, count]) => `${count} ${verdict}`)
+  const waiting = (document.verdicts['possible'] ?? 0) + (document.verdicts['ambiguous'] ?? 0)
   const dropped = Object.entries(document.dropped).map(([reason, count]) => `${count} ${reason}`)
   return [
     `${list}: ${search} against ${into.connector} ${into.entity}`,
@@ -170,6 +171,9 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
           `  ${document.month.month}     ${document.month.spent} USD spent${document.month.cap === null ? '' : ` of ${document.month.cap}`}`,
         ]),
     ...(judged.length > 0 ? [`  verdicts    ${judged.join(', ')}`] : []),
+    ...(waiting > 0
+      ? [`  to review   ${counted(waiting, 'row')}: \`paydirt lists review ${list}\` shows what each may be`]
+      : []),
     ...document.faults.map((fault) => `  unusable    ${fault}`),
     ...(document.indexIsComplete
       ? []

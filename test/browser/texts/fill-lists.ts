@@ -25,6 +25,7 @@ export function listsWith(text: string) {
         owner: storable(text),
       },
       budgetUsd: '2.50',
+      budgetMonthUsd: '98765.43',
     },
   } as const
 }
@@ -108,6 +109,11 @@ export async function fillLists(context: Context, text: string): Promise<void> {
       creates: 1_234_567,
       crmCalls: 1_234_567,
       into: calls.settings.into,
+      owners: [
+        { owner: given, name: given, records: 1_234_567 },
+        { owner: null, name: null, records: 3 },
+      ],
+      association: { entity: given, existing: 3, made: 1_234_567, creates: 1, none: { [given]: 1_234_567 } },
       refusals: text.length > 10 ? [given] : [],
     },
   })

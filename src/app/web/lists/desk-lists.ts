@@ -16,7 +16,7 @@ import { newPlanId } from '../../context/new-id.ts'
 import { answerRow, forgetAnswer } from '../../lists/review/answer-row.ts'
 import { rowKey } from '../../lists/review/row-key.ts'
 import { identityWords, isWaiting } from '../../lists/review/waiting-rows.ts'
-import { boundsOf, callOf, listCalls, listNamed } from '../../lists/pages/list-calls.ts'
+import { boundsOf, callOf, listCalls, listNamed, type ListCalls } from '../../lists/pages/list-calls.ts'
 import { readList } from '../../lists/pages/read-list.ts'
 import { createJudgedLists, type Verdicted } from './judged-lists.ts'
 import { createListJobs } from './list-jobs.ts'
@@ -125,7 +125,7 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
       ]
       const wanted = total === null ? 0 : Math.min(total, bounds.limit ?? total)
       return {
-        pageAtomic: callOf(calls).capAtomic,
+        pageAtomic: capOf(calls),
         // The companies tell how many questions there are.
         pagesLeft: isUnasked ? null : left.length > 0 ? Math.max(0, Math.min(...left)) : null,
         hasFirst: pages > 0 && isCurrent,
@@ -157,4 +157,9 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
       }
     },
   }
+}
+
+/** Returns the cap of a page. Undefined: nobody knows the price, or there is nothing to ask for. */
+function capOf(calls: ListCalls): ListQuote['pageAtomic'] {
+  return calls.parts.length === 0 && !calls.companies ? undefined : callOf(calls).capAtomic
 }

@@ -50,6 +50,9 @@ export function createListJobs(context: Context, signal: AbortSignal, onChange: 
     const fetched = await fetchList(context, calls, {
       ...options,
       signal,
+      onExcluding: ({ records, connector, entity }) => {
+        job.progress = `${counted(records, 'record')} of ${connector} ${entity} to leave out`
+      },
       onPage: ({ pages, rows, total }) => {
         job.progress = `${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`
       },
@@ -65,7 +68,7 @@ export function createListJobs(context: Context, signal: AbortSignal, onChange: 
       const { planId } = action
       if (action.kind === 'plan') {
         const calls = await listCalls(context, list, { asks: false })
-        const { creates } = await planList(context, calls, connector, planId)
+        const { creates } = await planList(context, calls, connector, planId, { signal })
         return { text: `${counted(creates, 'record')} would be made`, isDone: true, figures: { creates } }
       }
       const applied = await applyList(context, await readPlan(context, planId), {

@@ -1,9 +1,10 @@
-import { describeError } from '../../../domain/errors.ts'
+import { describeError, PaydirtError } from '../../../domain/errors.ts'
 import type { Verdict } from '../../../domain/words.ts'
 import type { ListView } from '../../../http/desk/model/lists/lists-port.ts'
 import { spendOnLookups } from '../../../store/views/record-lookups.ts'
 import type { Context } from '../../context/context.ts'
 import { indexOfList } from '../../lists/judging/judge-list.ts'
+import { listMonth } from '../../money/list-months.ts'
 import { callOf, listCalls, listNamed, type ListCalls } from '../../lists/pages/list-calls.ts'
 import { readList, type ReadList } from '../../lists/pages/read-list.ts'
 import type { JudgedLists, Verdicted } from './judged-lists.ts'
@@ -31,6 +32,7 @@ export async function readListView(context: Context, judged: JudgedLists, name: 
     parts: [],
     verdicts: {},
     spend: noSpend,
+    month: await listMonth(context, name),
     indexIsComplete: (await indexOfList(context, { into }))?.isComplete ?? false,
   }
   try {
@@ -61,6 +63,7 @@ export async function readListView(context: Context, judged: JudgedLists, name: 
       spend: await spendOnLookups(context.database.db, await keysOf(context, calls, list)),
     }
   } catch (error) {
+    if (!(error instanceof PaydirtError)) throw error
     return { ...base, problem: describeError(error) }
   }
 }

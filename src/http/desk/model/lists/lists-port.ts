@@ -68,6 +68,8 @@ export interface ListView {
   verdicts: Readonly<Partial<Record<Verdict, number>>> | undefined
   /** The cost of its pages, whenever they were bought. */
   spend: RecordSpend
+  /** The month's cost of the list, and its cap; undefined: it has none. */
+  month: { month: string; spentAtomic: Atomic; capAtomic: Atomic | undefined }
   indexIsComplete: boolean
 }
 
@@ -152,14 +154,14 @@ export interface PlanFigures {
   creates: number
   crmCalls: number
   into: { set?: Record<string, unknown> | undefined; owner?: unknown }
-  /** The companies of people, of which `creates` are made first. Plans of older versions have none. */
+  /** The companies of people. Absent or null: the records are tied to nothing. */
   association?: {
     entity: string
     existing: number
     made: number
     creates: number
-    none: Readonly<Record<string, number>>
+    none: Record<string, number>
   } | null
-  owners?: readonly { owner: string | null; records: number }[]
+  owners?: { owner: string | null; name: string | null; records: number }[]
   refusals: string[]
 }

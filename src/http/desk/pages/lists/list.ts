@@ -4,7 +4,7 @@ import { mayAct } from '../../access/access.ts'
 import type { ListJob, ListQuote } from '../../model/lists/list-actions.ts'
 import type { ListHistory, ListView, RowPage } from '../../model/lists/lists-port.ts'
 import { blockText, inlineText } from '../../view/foreign-text.ts'
-import { connectorName, cost, count, counted, words } from '../../view/format.ts'
+import { connectorName, cost, count, counted, usd, words } from '../../view/format.ts'
 import type { Page, Shell } from '../../view/layout.ts'
 import { pager } from '../../view/pager.ts'
 import { card, empty, facts, instant, table, type Markup } from '../../view/parts.ts'
@@ -69,7 +69,8 @@ export function listPage(detail: ListDetail, shell: Shell): Page {
 }
 
 function factList(list: ListView, { now }: Shell): Markup {
-  const { total, reachable, rows, pages, isComplete, isCurrent, startedAt, dropped, moved, spend } = list
+  const { total, reachable, rows, pages, isComplete, isCurrent, startedAt, dropped, moved, spend, month } =
+    list
   const droppedText = Object.entries(dropped).map(([reason, number]) => `${count(number)} ${words(reason)}`)
   return html`${facts([
     ['Total', total === null ? 'unknown before page 1 is bought' : count(total)],
@@ -84,6 +85,9 @@ function factList(list: ListView, { now }: Shell): Markup {
     ...(moved > 0 ? [['Moved to another page meanwhile', count(moved)] as const] : []),
     ['Verdicts', verdictCounts(list.verdicts)],
     ['Cost of its pages', cost(spend.settledAtomic, spend.creditsAtomic)],
+    ...(month.capAtomic === undefined
+      ? []
+      : [[`Spent in ${month.month}`, `${usd(month.spentAtomic)} of ${usd(month.capAtomic)}`] as const]),
     ...(spend.inDoubtAtomic > 0n ? [['In doubt', cost(spend.inDoubtAtomic, 0n)] as const] : []),
     ['Fetch begun', instant(startedAt, now, { none: 'never' })],
   ])}

@@ -103,7 +103,7 @@ function confirmation(
 }
 
 function figureCard(figures: PlanFigures): Markup {
-  const { rows, reachable, isComplete, verdicts, creates, crmCalls, into, association, owners = [] } = figures
+  const { rows, reachable, isComplete, verdicts, creates, crmCalls, into } = figures
   const set = Object.entries(into.set ?? {})
   return card(
     'figures',
@@ -123,31 +123,34 @@ function figureCard(figures: PlanFigures): Markup {
           ? 'none'
           : html`${set.map(([name, value], at) => html`${at > 0 ? ', ' : ''}${inlineText(`${name} = ${String(value)}`)}`)}`,
       ],
-      ['Owner', blockText(ownersText(owners, into.owner), 300)],
-      ...(association ? [['Tied to', blockText(tiedText(association), 300)] as [string, Markup]] : []),
+      ['Owner', ownersText(figures)],
+      ['Tied to', tiedText(figures.association)],
       ['CRM calls', `about ${count(crmCalls)}`],
     ]),
   )
 }
 
-function ownersText(owners: NonNullable<PlanFigures['owners']>, fixed: unknown): string {
-  if (owners.length === 0) return typeof fixed === 'string' ? fixed : 'as the CRM decides'
-  return owners
-    .map(({ owner, records }) => `${owner ?? 'as the CRM decides'}: ${counted(records, 'record')}`)
-    .join(', ')
+function ownersText({ owners = [], into }: PlanFigures): Markup | string {
+  if (owners.length === 0)
+    return typeof into.owner === 'string' ? inlineText(into.owner) : 'as the CRM decides'
+  return html`<ul class="plain-list">
+    ${owners.map(({ owner, name, records }) => {
+      const who = owner === null ? 'as the CRM decides' : name === null ? owner : `${name} (${owner})`
+      return html`<li>${inlineText(who)}${owners.length === 1 ? '' : `: ${counted(records, 'record')}`}</li>`
+    })}
+  </ul>`
 }
 
-function tiedText({
-  entity,
-  existing,
-  made,
-  creates,
-  none,
-}: NonNullable<PlanFigures['association']>): string {
-  return [
-    `${entity}: ${count(existing)} to one that is there, ${count(made)} to ${counted(creates, 'company')} made first`,
-    ...Object.entries(none).map(([reason, people]) => `${count(people)} to none: ${reason}`),
-  ].join('; ')
+function tiedText(association: PlanFigures['association']): Markup | string {
+  if (!association) return 'nothing'
+  const { entity, existing, made, creates, none } = association
+  return html`<ul class="plain-list">
+    <li>
+      ${inlineText(entity)}: ${count(existing)} to one that is there, ${count(made)} to
+      ${counted(creates, 'company', 'companies')} made first
+    </li>
+    ${Object.entries(none).map(([reason, number]) => html`<li>${count(number)} to none: ${inlineText(reason, 200)}</li>`)}
+  </ul>`
 }
 
 function firstCard({ first }: PlannedList): Markup {
