@@ -135,3 +135,22 @@ test('forget erases the answers about a subject', async () => {
     await world.context.database.db.selectFrom('list_review_names').selectAll().execute(),
   ).not.toHaveLength(0)
 })
+
+test('a person may be a lead beside the contacts that a list makes', async () => {
+  world = await openListWorld(sandbox, 'salesforce', {
+    entity: 'Contact',
+    list: { search: 'people.search', filters: { people_titles: ['Head'] } },
+  })
+  const [row] = await world.fetch()
+  const { first_name: firstName, last_name: lastName } = row!.values
+  const lead = '00Q000000000001EAA'
+  const named = { id: lead, object: 'person', identity: { firstName, lastName }, values: {} } as never
+  await world.context.recordIndex.add('salesforce', 'Lead', [named])
+  const [waiting] = (await judged()).waiting
+  expect(waiting).toMatchObject({ records: [{ entity: 'Lead', recordId: lead, known: [{ kind: 'name' }] }] })
+  expect(await answer(waiting!.key, { answer: 'same', record: `Lead:${lead}` })).toMatchObject({
+    verdict: 'exists',
+    record: lead,
+  })
+  expect((await judged()).rows[0]).toMatchObject({ records: [{ entity: 'Lead', recordId: lead }] })
+})

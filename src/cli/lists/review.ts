@@ -2,6 +2,7 @@ import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
 import { judgedRows } from '../../app/lists/judging/judged-rows.ts'
 import { listCalls, listNamed } from '../../app/lists/pages/list-calls.ts'
+import { reviewedObject } from '../../app/lists/judging/answers-to.ts'
 import { answerRow, forgetAnswer, type Answered } from '../../app/lists/review/answer-row.ts'
 import { identityWords, waitingRows, type WaitingRow } from '../../app/lists/review/waiting-rows.ts'
 import { InputError } from '../../domain/errors.ts'
@@ -70,7 +71,7 @@ async function show(context: Context, list: string, json: true | undefined): Pro
   const waiting: WaitingRow[] = []
   for await (const rows of judgedRows(context, calls))
     waiting.push(...(await waitingRows(context, settings, rows)))
-  const answers = await createReviews(context.database.db, settings.into, context).ofList(list, latest)
+  const answers = await createReviews(context.database.db, reviewedObject(settings.into), context).ofList(list, latest)
   if (json) return print(`${JSON.stringify({ list, waiting: waiting.map(documentOf), answers })}\n`)
   print(waiting.length === 0 ? `no row of ${list} waits for an answer\n` : waiting.map(rowText).join(''))
   if (answers.length > 0) print(`${counted(answers.length, 'answer')}:\n${answers.map(answerText).join('')}`)

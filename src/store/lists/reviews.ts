@@ -11,7 +11,8 @@ export interface Review {
   answer: ReviewAnswer
   /** The record that the row is, for `same`. */
   recordId: string | null
-  /** The record of `same` is in the index. */
+  /** The object of that record. Null: it is not in the index. */
+  recordEntity: string | null
   isRecordThere: boolean
   /** The records that were shown when the answer was given. */
   shown: readonly string[]
@@ -43,16 +44,24 @@ export interface Reviews {
   ofList(list: string, limit: number): Promise<Review[]>
 }
 
+/** The object into which rows would go, and those whose records they may be. */
+export interface ReviewedObject {
+  connector: string
+  entity: string
+  comparable: readonly string[]
+}
+
 /** The answers of people about rows that may become records of this object. */
 export function createReviews(
   db: Database,
-  { connector, entity }: { connector: string; entity: string },
+  { connector, entity, comparable }: ReviewedObject,
   { now }: { now: () => Date },
 ): Reviews {
   const columns = sql`kept.key, kept.list, kept.answer, kept.record_id as "recordId", kept.shown, kept.decided_by as by,
-    kept.decided_at as at, kept.record_id is not null and exists (select from record_identities as known
-      where known.connector = kept.connector and known.entity = kept.entity and known.record_id = kept.record_id)
-      as "isRecordThere"`
+    kept.decided_at as at, (select min(known.entity) from record_identities as known where known.connector = kept.connector
+      and known.entity = any(${[...comparable]}::text[]) and known.record_id = kept.record_id) as "recordEntity", exists (select from record_identities as known
+      where known.connector = kept.connector and known.entity = any(${[...comparable]}::text[])
+        and known.record_id = kept.record_id) as "isRecordThere"`
   return {
     async find(names) {
       if (names.length === 0) return new Map()

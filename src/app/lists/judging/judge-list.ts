@@ -1,4 +1,3 @@
-import { crmOf } from '../../../connectors/definitions.ts'
 import { identifiersOfSubject, type ListRow } from '../../../domain/lists/list-row.ts'
 import {
   identityText,
@@ -13,6 +12,7 @@ import type { Context } from '../../context/context.ts'
 import type { IndexedRecord } from '../../../store/identities/record-index.ts'
 import { indexAges, type IndexAge } from '../../records/index-ages.ts'
 import { answersTo } from './answers-to.ts'
+import { entitiesLike } from './entities-like.ts'
 import { excludedRows } from './excluded-rows.ts'
 
 /** Facts beside the index by which rows are judged. */
@@ -68,18 +68,6 @@ export async function judgeList<R extends ListRow & { ordinal?: number }>(
     others,
     answerTo: answers ? await answersTo(context, settings, rows) : undefined,
   })
-}
-
-/** Returns the entities of a CRM with whose records those of one are compared: a lead may be a contact already. */
-export function entitiesLike({
-  connector,
-  entity,
-}: Pick<ListSettings['into'], 'connector' | 'entity'>): string[] {
-  const { entities } = crmOf(connector)
-  const others = Object.keys(entities).filter(
-    (each) => each !== entity && entities[each] === entities[entity],
-  )
-  return [entity, ...(entities[entity] === 'person' ? others : [])]
 }
 
 /**

@@ -5,7 +5,8 @@ import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
 import type { IndexedRecord } from '../../../store/identities/record-index.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { JudgedRow, OtherRows } from '../../../domain/lists/verdicts.ts'
-import { entitiesLike, judgeList, type JudgeContext } from './judge-list.ts'
+import { entitiesLike } from './entities-like.ts'
+import { judgeList, type JudgeContext } from './judge-list.ts'
 
 const rowsAtOnce = 100
 const away: ReadonlySet<string> = new Set(['gone', 'merged', 'converted'])

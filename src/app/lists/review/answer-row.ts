@@ -6,6 +6,8 @@ import { knownIdentities } from '../../../store/lists/known-identities.ts'
 import { createReviews, type Review } from '../../../store/lists/reviews.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
+import { reviewedObject } from '../judging/answers-to.ts'
+import { entitiesLike } from '../judging/entities-like.ts'
 import { judgeList } from '../judging/judge-list.ts'
 import { judgedRows } from '../judging/judged-rows.ts'
 import { listCalls, listNamed, type ListCalls } from '../pages/list-calls.ts'
@@ -56,7 +58,7 @@ export async function answerRow(
   const recordId = answer === 'same' ? await existing(context, into, record) : null
   if (answer === 'new') await assertNew(context, into, alone)
   const names = answerNames(judged.row, search)
-  const reviews = createReviews(context.database.db, into, context)
+  const reviews = createReviews(context.database.db, reviewedObject(into), context)
   const before = [...(await reviews.find(names)).values()].filter((each) => each.answer === 'new')
   const like = alone.records.map((each) => each.recordId)
   const shown = [
@@ -93,7 +95,7 @@ async function findRow(context: Context, calls: ListCalls, key: string): Promise
 /** Erases the answer about a row, so that it waits again. Throws InputError where there is none. */
 export async function forgetAnswer(context: Context, list: string, key: string): Promise<Review> {
   const { into } = listNamed(context.config, list)
-  const forgotten = await createReviews(context.database.db, into, context).forget(key)
+  const forgotten = await createReviews(context.database.db, reviewedObject(into), context).forget(key)
   if (forgotten) return forgotten
   throw new InputError('no_answer', `there is no answer about a row ${key.slice(0, 40)} of ${list}`)
 }
@@ -111,7 +113,10 @@ async function assertNew(
 ): Promise<void> {
   if (verdict === 'excluded')
     throw new ConfigError('not_new', 'the row is not new: `exclude` of the list names it')
-  const found = (await recordIndex.find([connector], row.identities)).filter((each) => each.entity === entity)
+  const comparable = entitiesLike({ connector, entity })
+  const found = (await recordIndex.find([connector], row.identities)).filter((each) =>
+    comparable.includes(each.entity),
+  )
   const canBeNew = mayBeNew(row, (identity) =>
     found.filter((each) => identityText(each) === identityText(identity)),
   )
@@ -128,12 +133,14 @@ async function existing(
   { connector, entity }: ListSettings['into'],
   record: string | undefined,
 ): Promise<string> {
-  const given = record?.trim() ?? ''
-  const bare = given.startsWith(`${connector}:`) ? given.slice(connector.length + 1) : given
-  const id = crmOf(connector).canonicalId(
-    bare.startsWith(`${entity}:`) ? bare.slice(entity.length + 1) : bare,
+  const comparable = entitiesLike({ connector, entity })
+  const prefixes = [`${connector}:`, ...comparable.map((each) => `${each}:`)]
+  const bare = prefixes.reduce(
+    (text, prefix) => (text.startsWith(prefix) ? text.slice(prefix.length) : text),
+    record?.trim() ?? '',
   )
-  if (id !== '' && (await knownIdentities(database.db, { connector, entity }, [id])).has(id)) return id
+  const id = crmOf(connector).canonicalId(bare)
+  if (id !== '' && (await knownIdentities(database.db, { connector, comparable }, [id])).has(id)) return id
   throw new InputError(
     'no_such_record',
     `the index of ${connector} has no record ${entity}:${id.slice(0, 60)}. \`paydirt index ${connector}\` reads what the CRM has, at no cost`,

@@ -4,6 +4,7 @@ import type { Verdict } from '../../../domain/words.ts'
 import { knownIdentities } from '../../../store/lists/known-identities.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
+import { reviewedObject } from '../judging/answers-to.ts'
 import { rowKey } from './row-key.ts'
 
 /** Verdicts under which a row waits for a person. */
@@ -29,7 +30,7 @@ export async function waitingRows(
 ): Promise<WaitingRow[]> {
   const waiting = rows.filter(isWaiting)
   const ids = waiting.flatMap(({ records }) => records.map(({ recordId }) => recordId))
-  const known = await knownIdentities(database.db, into, ids)
+  const known = await knownIdentities(database.db, reviewedObject(into), ids)
   return waiting.map((judged) => ({
     key: rowKey(judged.row, search),
     judged,

@@ -13,6 +13,7 @@ import { createReviews } from '../../../store/lists/reviews.ts'
 import { createPlanLedger } from '../../../store/plans/plans.ts'
 import type { Context } from '../../context/context.ts'
 import { newPlanId } from '../../context/new-id.ts'
+import { reviewedObject } from '../../lists/judging/answers-to.ts'
 import { answerRow, forgetAnswer } from '../../lists/review/answer-row.ts'
 import { rowKey } from '../../lists/review/row-key.ts'
 import { identityWords, isWaiting } from '../../lists/review/waiting-rows.ts'
@@ -73,7 +74,7 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
       const { rows, ...place } = found
       const known = await knownIdentities(
         db,
-        into,
+        reviewedObject(into),
         rows.flatMap(({ records }) => records.map(({ recordId }) => recordId)),
       )
       return {
@@ -85,7 +86,7 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
             known: identityWords(known.get(record.recordId) ?? []),
           })),
         })),
-        answers: await createReviews(db, into, context).ofList(name, answersShown),
+        answers: await createReviews(db, reviewedObject(into), context).ofList(name, answersShown),
       }
     },
 
