@@ -71,7 +71,10 @@ async function show(context: Context, list: string, json: true | undefined): Pro
   const waiting: WaitingRow[] = []
   for await (const rows of judgedRows(context, calls))
     waiting.push(...(await waitingRows(context, settings, rows)))
-  const answers = await createReviews(context.database.db, reviewedObject(settings.into), context).ofList(list, latest)
+  const answers = await createReviews(context.database.db, reviewedObject(settings.into), context).ofList(
+    list,
+    latest,
+  )
   if (json) return print(`${JSON.stringify({ list, waiting: waiting.map(documentOf), answers })}\n`)
   print(waiting.length === 0 ? `no row of ${list} waits for an answer\n` : waiting.map(rowText).join(''))
   if (answers.length > 0) print(`${counted(answers.length, 'answer')}:\n${answers.map(answerText).join('')}`)
