@@ -25,7 +25,10 @@ const list = (country: string, more: object = {}) => ({
 
 async function open(lists: object) {
   house = await openCrmHouse(sandbox, {
-    config: { payment: { maxPricesUsd: { 'company.search': '0.015' } }, lists: lists as never },
+    config: {
+      payment: { maxPricesUsd: { 'company.search': '0.015', 'people.search': '0.015' } },
+      lists: lists as never,
+    },
   })
 }
 
@@ -83,4 +86,19 @@ test('the cap holds in the transaction that reserves, whoever buys for the list'
     await session.close()
   }
   expect(await house.transfers()).toHaveLength(1)
+})
+
+test('the companies at which people are searched for count in the month of their list', async () => {
+  const staff = {
+    ...list('DE', { limit: 25, budgetMonthUsd: '0.02' }),
+    into: { connector: 'hubspot', entity: 'contacts' },
+    people: { perCompany: 2, companies: 25 },
+  }
+  await open({ staff })
+  const fetched = await fetch('staff')
+  expect(fetched).toMatchObject({ end: 'budget', bought: 1 })
+  expect(fetched.reason).toContain('lists.staff.budgetMonthUsd 0.010000 are left')
+  expect(await listMonths(house.context)).toMatchObject([
+    { list: 'staff', spentAtomic: 10_000n, capAtomic: 20_000n },
+  ])
 })

@@ -96,7 +96,9 @@ async function peopleCalls(
   const calls = await searchCalls(
     context,
     {
-      name: companiesOf(name),
+      // Their cost counts in the month of the list.
+      name,
+      keptAs: companiesOf(name),
       settings: { ...search, ...(people.companies && { limit: people.companies }) },
     },
     options,

@@ -66,7 +66,7 @@ export async function readList(context: FetchContext, calls: ListCalls): Promise
 async function readableFetch(context: FetchContext, calls: ListCalls): Promise<ListFetch | undefined> {
   const latest = await latestFetch(context, calls)
   if (!latest?.isAgain || latest.endedAt !== null || latest.arrived > 0) return latest
-  const [before] = await createListFetches(context.database.db, context).finished(calls.name, 1)
+  const [before] = await createListFetches(context.database.db, context).finished(calls.keptAs, 1)
   return before?.rules === latest.rules ? before : latest
 }
 
