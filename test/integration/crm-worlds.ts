@@ -41,6 +41,8 @@ interface Crm {
   companiesOf(id: string): string[]
   /** Ids of users: two who are there, and one who has left. */
   owners: readonly [string, string, string]
+  /** An admin adds a text field that every record must have, where the CRM knows such. */
+  requireField?(name: string): void
   /** The CRM's search shows new records only after this time, where it can. */
   lagSearch(ms: number): void
   /** The requests with which the records are read before they are written, and with which they are written. */
@@ -228,6 +230,19 @@ async function openSalesforce(entity: string): Promise<Crm> {
       const account = store.get('Contact', id)?.fields['AccountId']
       return typeof account === 'string' ? [account] : []
     },
+    requireField: (name) =>
+      store.defineField(type, {
+        name,
+        label: name,
+        type: 'string',
+        length: 80,
+        nillable: false,
+        updateable: true,
+        picklist: [],
+        isRestricted: false,
+        referenceTo: [],
+        relationshipName: null,
+      }),
     owners: [store.apiUserId, '005Wx0000000P2TIAU', FORMER_USER_ID],
     lagSearch: () => {},
     reads: /POST .*composite\/sobjects\/\w+/,
