@@ -20,7 +20,7 @@ export interface Review {
   at: Date
 }
 
-export interface NewReview {
+interface NewReview {
   key: string
   list: string
   answer: ReviewAnswer

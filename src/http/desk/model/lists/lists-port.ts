@@ -102,7 +102,7 @@ export interface WaitingPage {
   }[]
 }
 
-export interface GivenAnswer {
+interface GivenAnswer {
   key: string
   answer: ReviewAnswer
   record: string | undefined

@@ -133,7 +133,7 @@ async function readable<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-export function isOperator(context: DeskContext): boolean {
+function isOperator(context: DeskContext): boolean {
   const { role } = context.var.visitor
   return role !== undefined && mayAct(role, 'operator')
 }
