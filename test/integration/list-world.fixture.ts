@@ -109,6 +109,7 @@ export function makeWorld(seed: number, size: WorldSize): RawWorld {
     [share(1), possible],
     [share(1), incomplete],
     [share(1), excluded],
+    [share(0.5), drifted],
   ]
   const made = kinds.flatMap(([count, make]) => Array.from({ length: count }, (_, at) => make(at)))
   const repeats = share(2)
@@ -121,7 +122,7 @@ export function makeWorld(seed: number, size: WorldSize): RawWorld {
   for (let at = 0; at < repeats; at += 1) {
     const first = dice.integer(0, Math.floor(shuffled.length / 2))
     const { row, truth } = shuffled[first]!
-    if (truth.verdict === 'excluded' || truth.verdict === 'suppressed') {
+    if (truth.verdict === 'drifted' || truth.verdict === 'excluded' || truth.verdict === 'suppressed') {
       at -= 1
       continue
     }
@@ -219,6 +220,11 @@ export function makeWorld(seed: number, size: WorldSize): RawWorld {
   function incomplete() {
     const { row } = rowOf(next(), true)
     return { row: { ...row, domain: null }, truth: { verdict: 'incomplete' as const, companies: [] } }
+  }
+
+  function drifted() {
+    const { row } = rowOf(next())
+    return { row: { ...row, domain_search_id: null }, truth: { verdict: 'drifted' as const, companies: [] } }
   }
 
   /** Companies that the list does not name, and contacts of all of them, whose domains and profiles are like those of the rows. */

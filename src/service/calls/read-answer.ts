@@ -96,7 +96,7 @@ export function readPage(contract: Contract, answer: unknown): Page {
       ...(listed === undefined ? [`${at.value} is missing`] : []),
       ...(sent.length < list.length ? [`${at.value} holds entries that are no objects`] : []),
       ...(rows && objects.some((row) => !isId(valueAt(row, rows.id.value)))
-        ? [`rows without ${rows.id.value}`]
+        ? [withoutId(rows.id.value)]
         : []),
       ...(hasTotal && total === null ? [`${rows.total.value} is missing`] : []),
       ...(ignored === undefined ? ['metadata.ignored_fields is no list of names'] : []),
@@ -109,6 +109,20 @@ export function readPage(contract: Contract, answer: unknown): Page {
       }),
     ),
   }
+}
+
+/** The drift of a page on which a row has no id. */
+function withoutId(name: string): string {
+  return `rows without ${name}`
+}
+
+/**
+ * Returns a page whose rows count one by one. Some of them may lack the id, which then is no drift of the page: another name of the id
+ * would be missing in all.
+ */
+export function rowByRow({ answer: { rows } }: Contract, page: Page): Page {
+  if (!rows || !page.rows.some((row) => isId(valueAt(row, rows.id.value)))) return page
+  return { ...page, drift: page.drift.filter((problem) => problem !== withoutId(rows.id.value)) }
 }
 
 /** Returns the names that a page calls ignored, in whatever form; undefined for one that cannot be read, which is not "none". */

@@ -13,6 +13,7 @@ import { eraseListRows } from '../../../store/lists/erase-rows.ts'
 import { createListFetches, type ListFetch } from '../../../store/lists/list-fetches.ts'
 import { takePage, type LedgerPage } from '../../../store/lists/take-page.ts'
 import { objectOfList } from '../../config/lists.ts'
+import { rowByRow } from '../../../service/calls/read-answer.ts'
 import { faultsOf, pageOf } from '../../service/call-result.ts'
 import { isUnderOldNames } from '../../service/old-names.ts'
 import type { PlannedCall } from '../../service/plan-call.ts'
@@ -91,7 +92,7 @@ export async function readFetch(
     const call = callOf(calls, next.part, next.page)
     const fresh = await freshPage(context, call)
     if (!fresh) break
-    const faults = faultsOf(call, fresh.page)
+    const faults = faultsOf(call, rowByRow(call.contract, fresh.page))
     // A name that a person has accepted since the answer: the page is bought again under it.
     if (faults.length > 0 && (await isUnderOldNames(database.db, call, fresh.fact))) break
     if (faults.length > 0)
