@@ -37,7 +37,7 @@ export interface ApplyListOptions {
 }
 
 /** The companies that were made beside the people of a plan, by the state in which they ended. */
-export interface AppliedCompanies {
+interface AppliedCompanies {
   entity: string
   created: number
   exists: number

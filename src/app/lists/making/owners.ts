@@ -29,7 +29,7 @@ export function knownOwners({ maker }: MakingConnector, entity: string): KnownOw
 }
 
 /** Returns the owners that the settings name. */
-export function namedOwners(owner: OwnerSetting): string[] {
+function namedOwners(owner: OwnerSetting): string[] {
   if (owner === undefined) return []
   if (typeof owner === 'string') return [owner]
   return 'roundRobin' in owner ? owner.roundRobin : []

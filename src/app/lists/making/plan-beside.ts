@@ -26,7 +26,7 @@ export interface PlannedOwner {
 }
 
 /** A row for which a record is made, with the company at which the person was found. */
-export interface DraftRow {
+interface DraftRow {
   row: PlannedRow
   at?: CompanyOfRow | undefined
 }

@@ -12,7 +12,7 @@ import { rowFitter, type MakingConnector } from './fit-row.ts'
 /** The company to which a person's record is tied, or the reason why it is tied to none. */
 export type Tie = { company: PlannedCompany } | { reason: string }
 
-export type PersonRow = Parameters<typeof companyOfPerson>[0]
+type PersonRow = Parameters<typeof companyOfPerson>[0]
 
 /** Finds the companies of people. */
 export interface RowCompanies {
