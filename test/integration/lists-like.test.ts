@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ListsConfig } from '../../src/app/config/lists.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
+import { listMonth } from '../../src/app/money/list-months.ts'
 import { planList } from '../../src/app/lists/making/plan-list.ts'
 import { forget } from '../../src/app/records/forget.ts'
 import { indexRecords } from '../../src/app/records/index-records.ts'
@@ -200,6 +201,8 @@ test('people are found at each company of the search, and know to which they bel
     .select('request')
     .where('operation', '=', 'people.search')
     .execute()
+  // The page of companies counts too.
+  expect((await listMonth(house.context, 'dach')).spentAtomic).toBe(40_000n)
   expect(asked.map(({ request }) => request?.['domains']).sort()).toEqual(
     [gamma!, ...staffed].map(({ domain }) => [domain]).sort(),
   )
