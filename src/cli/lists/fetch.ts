@@ -123,7 +123,11 @@ export const statusOfFetch: Readonly<Record<Fetched['end'], number>> = {
 function finish({ end, reason, bought, charges }: Fetched, name: string): void {
   process.exitCode = statusOfFetch[end]
   const goesOn =
-    end === 'budget' || end === 'parked' || end === 'interrupted' ? '; the same command goes on' : ''
+    end === 'budget' && bought === 0
+      ? '; it goes on with a larger budget'
+      : end === 'budget' || end === 'parked' || end === 'interrupted'
+        ? '; the same command goes on'
+        : ''
   const why =
     end === 'complete' || end === 'pages' ? '' : `: ${reason ?? (end === 'interrupted' ? 'stopped' : end)}`
   printError(

@@ -72,12 +72,19 @@ async function show(context: Context, calls: ListCalls, run: ListRun, json: true
       `${JSON.stringify({ list: name, end, reason: reason ?? null, continuedPlan: continued ?? null, bought, charges: costs, pages: document, plan: plan ?? null, applied: applied ?? null })}\n`,
     )
   }
-  if (continued === undefined) print(listText(document, calls, list))
+  // The verdicts of the plan: those of now call the new records existing ones.
+  const shown = plan ? { ...document, verdicts: plan.verdicts } : document
+  if (continued === undefined) print(listText(shown, calls, list))
   else print(`${name}: plan ${continued} was begun before and goes on\n`)
   if (plan && !applied && end === 'finished') print('nothing is to be made\n')
   if (applied) print(appliedText(applied, `paydirt lists run ${name}`))
   const why = end === 'finished' ? '' : `: ${reason ?? (end === 'interrupted' ? 'stopped' : end)}`
-  const goesOn = ['budget', 'parked', 'interrupted'].includes(end) ? '; the same command goes on' : ''
+  const isTooLittle = end === 'budget' && fetched?.bought === 0
+  const goesOn = isTooLittle
+    ? '; it goes on with a larger budget'
+    : ['budget', 'parked', 'interrupted'].includes(end)
+      ? '; the same command goes on'
+      : ''
   printError(
     `paydirt: ${name}${why}: ${counted(fetched?.bought ?? 0, 'page')} bought by this command, ${chargesText(charges)}${goesOn}\n`,
   )
@@ -118,11 +125,11 @@ async function showPlan(
     )
   print(listText(document, calls, list))
   if (unfinished) print(`plan ${unfinished.id} was begun before: a run would carry it out, and buy no page\n`)
-  else if (left > 0)
+  else if (left > 0 && refusals.length === 0)
     print(
       `a run would buy ${counted(left, 'page')}${list.isCurrent && list.total !== null ? '' : ' to know how many there are, and then the others'}, ${costAtMost === null ? 'at a price that nobody knows: name the most with --max-usd' : `${costAtMost} USD at most${list.isCurrent ? '' : ' for these'}`}\n`,
     )
-  for (const refusal of refusals) print(`refused: ${refusal}\n`)
+  for (const refusal of refusals) print(`a run would be refused: ${refusal}\n`)
   if (plan) print(planText(plan))
   else print('Nothing was bought or written.\n')
 }

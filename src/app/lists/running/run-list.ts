@@ -64,7 +64,7 @@ export async function runList(context: Context, calls: ListCalls, options: RunLi
     return { ...summaryOf(name, applied), continued: unfinished.id }
   }
   const [refusal] = await runRefusals(context, calls, connector)
-  if (refusal) throw refusal
+  if (refusal) throw new ConfigError(refusal.code, `${refusal.message} Nothing was bought`)
   const fetched = await fetchList(context, calls, {
     budgetAtomic,
     reachableOnly,
@@ -132,7 +132,7 @@ export async function runRefusals(
     (reason) =>
       new ConfigError(
         'list_refused',
-        `${reason.startsWith(`lists.${name}`) ? '' : `lists.${name}: `}${reason}${/[.!?]$/.test(reason) ? '' : '.'} Nothing was bought`,
+        `${reason.startsWith(`lists.${name}`) ? '' : `lists.${name}: `}${reason}${/[.!?]$/.test(reason) ? '' : '.'}`,
       ),
   )
   const { recipe, into } = settings
