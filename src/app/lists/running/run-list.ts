@@ -64,7 +64,8 @@ export async function runList(context: Context, calls: ListCalls, options: RunLi
     return { ...summaryOf(name, applied), continued: unfinished.id }
   }
   const [refusal] = await runRefusals(context, calls, connector)
-  if (refusal) throw new ConfigError(refusal.code, `${refusal.message} Nothing was bought`)
+  if (refusal)
+    throw new ConfigError(refusal.code, `${refusal.message.replace(/\.$/, '')}. Nothing was bought`)
   const fetched = await fetchList(context, calls, {
     budgetAtomic,
     reachableOnly,
