@@ -146,6 +146,39 @@ describe('a list with a recipe', () => {
     expect(new Set(settled.map((each) => each.lookup_key)).size).toBe(settled.length)
   })
 
+  test('keeps to one budget for rows and for records, and goes on with the next one', async () => {
+    const { rows, withEmail } = await open('hubspot', {}, { update: true })
+    world.add({ lastname: 'Kept', profnet_url: String(withEmail[0]!.values['profnet_url']) })
+    await world.index()
+    const { planId, enrichment, updates } = await world.plan()
+    const highs = [enrichment, updates].map((each) => Number(each?.uncapped.high))
+    const spent = async () => {
+      const { db } = world.context.database
+      const charges = await db.selectFrom('charges').select(['state', 'amount_atomic']).execute()
+      return charges.reduce(
+        (sum, { state, amount_atomic: atomic }) => sum + (state === 'settled' ? atomic : 0n),
+        0n,
+      )
+    }
+    const before = await spent()
+    const mostAtomic = 400_000n
+    expect(Number(mostAtomic)).toBeLessThan((highs[0]! + highs[1]!) * 1e6)
+    let end = ''
+    let budgets = 0
+    for (; end !== 'finished'; budgets += 1) {
+      expect(budgets).toBeLessThan(20)
+      const already = await spent()
+      const applied = await world.apply(planId, { mostAtomic })
+      end = applied.end
+      // No budget is spent twice over, and the next one is not held by the last.
+      expect(await spent()).toBeLessThanOrEqual(already + mostAtomic)
+      if (end !== 'finished') expect(await spent()).toBeGreaterThan(already)
+    }
+    expect(budgets).toBeGreaterThan(1)
+    expect(Number((await spent()) - before)).toBeLessThanOrEqual((highs[0]! + highs[1]!) * 1e6)
+    expect(world.ids()).toHaveLength(rows.length)
+  })
+
   test('enriches records that exist under their field policy, where it updates them', async () => {
     const { rows, emailOf, withEmail } = await open('hubspot', {}, { update: true })
     const known = withEmail[0]!

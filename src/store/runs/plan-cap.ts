@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { creditsFromUsd } from '../../domain/credits.ts'
+import { creditsFromUsd, usdFromCredits } from '../../domain/credits.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
@@ -22,6 +22,39 @@ export async function capByPlan(db: Database, runId: string, highAtomic: Atomic)
     ])
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+/**
+ * Lets a run of a plan spend so much more than it has until now, and never more than the cost of its plan. Each command that carries the
+ * plan on has a budget of its own. A cap that a person has lifted stays lifted.
+ */
+export async function allowWithinPlan(
+  db: Database,
+  runId: string,
+  { highAtomic, mostAtomic = highAtomic }: { highAtomic: Atomic; mostAtomic?: Atomic | undefined },
+): Promise<void> {
+  await capByPlan(db, runId, mostAtomic < highAtomic ? mostAtomic : highAtomic)
+  const { usd, credits } = scopesOf(runId)
+  const [high, more] = [creditsFromUsd(highAtomic), creditsFromUsd(mostAtomic)]
+  await sql`
+    update budgets set cap_atomic = least(given.high, committed_atomic + given.more)
+    from (values (${usd}, ${highAtomic}::bigint, ${mostAtomic}::bigint), (${credits}, ${high}::bigint, ${more}::bigint))
+      as given (scope, high, more)
+    where budgets.scope = given.scope and cap_atomic is not null`.execute(db)
+}
+
+/** Returns what a run has spent and reserved, in both currencies together. */
+export async function committedBy(db: Database, runId: string): Promise<Atomic> {
+  const { usd, credits } = scopesOf(runId)
+  const rows = await db
+    .selectFrom('budgets')
+    .select(['scope', 'committed_atomic'])
+    .where('scope', 'in', [usd, credits])
+    .execute()
+  return rows.reduce(
+    (sum, { scope, committed_atomic: atomic }) => sum + (scope === usd ? atomic : usdFromCredits(atomic)),
+    0n,
+  )
 }
 
 /** Returns the plan's cap of a budget; undefined where it has none. */

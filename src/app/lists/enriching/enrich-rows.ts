@@ -5,7 +5,7 @@ import type { ObjectKind } from '../../../domain/words.ts'
 import { boughtRows, runByFingerprint } from '../../../store/lists/bought/bought-values.ts'
 import { createPlannedRows, type PlannedRow } from '../../../store/lists/planned-rows.ts'
 import type { Plan } from '../../../store/plans/plans.ts'
-import { capByPlan } from '../../../store/runs/plan-cap.ts'
+import { allowWithinPlan, committedBy } from '../../../store/runs/plan-cap.ts'
 import type { Context } from '../../context/context.ts'
 import { newRunId } from '../../context/new-id.ts'
 import { drifted } from '../../runs/apply-plan.ts'
@@ -23,8 +23,10 @@ import { rowsConnector, type RowsSource } from './rows-connector.ts'
 export interface EnrichRowsOptions {
   list: string
   recipe: string
-  /** The most that the lookups may cost. */
+  /** The most that the lookups may cost, by the plan. */
   highAtomic: Atomic
+  /** The most that this call may spend. Absent: the same. */
+  mostAtomic?: Atomic | undefined
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined
   onNotice?: ((text: string) => void) | undefined
@@ -34,6 +36,8 @@ export interface EnrichRowsOptions {
 export interface EnrichedRows {
   summary: RunSummary
   end: RunEnd
+  /** The amount that this call has spent. */
+  spentAtomic: Atomic
   /** Returns those of the rows whose lookups have ended, with what was bought for them. */
   bought(rows: readonly PlannedRow[]): Promise<PlannedRow[]>
 }
@@ -52,7 +56,7 @@ export async function enrichRows(
   context: Context,
   target: Connector,
   plan: Plan,
-  { list, recipe, highAtomic, signal, onProgress, onNotice }: EnrichRowsOptions,
+  { list, recipe, highAtomic, mostAtomic, signal, onProgress, onNotice }: EnrichRowsOptions,
 ): Promise<EnrichedRows> {
   const { db } = context.database
   const source: RowsSource = {
@@ -65,17 +69,20 @@ export async function enrichRows(
   const fingerprint = `list rows|${plan.id}`
   const found = await runByFingerprint(db, fingerprint)
   const before = found && (await context.runs.get(found.id))
-  const enriched = async (run: Run, end: RunEnd): Promise<EnrichedRows> => ({
+  const enriched = async (run: Run, end: RunEnd, earlier: Atomic): Promise<EnrichedRows> => ({
     end,
+    spentAtomic: (await committedBy(db, run.id)) - earlier,
     summary: await summarise(context, run),
     bought: (rows) => withBought(context, run.id, plan.object, rows),
   })
-  if (before?.state === 'finished') return enriched(before, 'finished')
+  if (before?.state === 'finished') return enriched(before, 'finished', await committedBy(db, before.id))
   if (!before) refuseMore(plan, (await measureRows(context, connector, judged)).lookups.toBuy)
   const prepared = await prepareStart(context, connector, judged, onNotice)
   const { run } = await context.runs.open({ id: newRunId(context), ...judged, trigger: 'list', fingerprint })
-  await capByPlan(db, run.id, highAtomic)
-  return enriched(run, await runToEnd(context, { prepared, run, connector, signal, onProgress, onNotice }))
+  await allowWithinPlan(db, run.id, { highAtomic, mostAtomic })
+  const earlier = await committedBy(db, run.id)
+  const end = await runToEnd(context, { prepared, run, connector, signal, onProgress, onNotice })
+  return enriched(run, end, earlier)
 }
 
 export function rowsRun(

@@ -28,6 +28,7 @@ export interface ListLookups {
 export interface LookUpRowsOptions {
   list: string
   settings: ListSettings
+  /** The most that this call may spend on lookups of rows and of records that exist, together. */
   mostAtomic?: Atomic | undefined
   signal: AbortSignal
   onLookups?: ((progress: Progress) => void) | undefined
@@ -51,8 +52,6 @@ export async function lookUpRows(
       bought: async (rows) => rows,
       update: async () => undefined,
     }
-  const most = (wanted: Atomic): Atomic =>
-    mostAtomic !== undefined && mostAtomic < wanted ? mostAtomic : wanted
   const shared = { list, recipe, signal, onProgress: onLookups, onNotice }
   const toMake = Number(plan.document['creates'] ?? 0)
   const rows =
@@ -60,8 +59,12 @@ export async function lookUpRows(
       ? undefined
       : await enrichRows(context, connector, plan, {
           ...shared,
-          highAtomic: most(costOf(plan, 'enrichment')),
+          highAtomic: costOf(plan, 'enrichment'),
+          mostAtomic,
         })
+  // One budget for both: records are updated with what the rows have left of it.
+  const leftAtomic =
+    mostAtomic === undefined ? undefined : atLeastZero(mostAtomic - (rows?.spentAtomic ?? 0n))
   const end = rows?.end ?? 'finished'
   return {
     end,
@@ -74,7 +77,8 @@ export async function lookUpRows(
         ? updateExisting(context, connector, plan, {
             ...shared,
             runId,
-            highAtomic: most(costOf(plan, 'updates')),
+            highAtomic: costOf(plan, 'updates'),
+            mostAtomic: leftAtomic,
           })
         : undefined,
   }
@@ -83,6 +87,10 @@ export async function lookUpRows(
 /** Returns why records wait for a run of lookups, in words. */
 export function waitsText(runId: string, what: string): string {
   return `lookups of ${what} wait: \`paydirt runs ${runId}\` names the reasons`
+}
+
+function atLeastZero(amount: Atomic): Atomic {
+  return amount > 0n ? amount : 0n
 }
 
 /** Returns the most that a part of the plan may spend. */

@@ -3,7 +3,7 @@ import type { Atomic } from '../../../domain/money.ts'
 import { existingRows } from '../../../store/lists/bought/existing-rows.ts'
 import { runByFingerprint } from '../../../store/lists/bought/bought-values.ts'
 import type { Plan } from '../../../store/plans/plans.ts'
-import { capByPlan } from '../../../store/runs/plan-cap.ts'
+import { allowWithinPlan } from '../../../store/runs/plan-cap.ts'
 import type { Context } from '../../context/context.ts'
 import { newRunId } from '../../context/new-id.ts'
 import { prepareStart } from '../../runs/preflight.ts'
@@ -18,8 +18,10 @@ export interface UpdateExistingOptions {
   recipe: string
   /** The run that makes the records of the plan. */
   runId: string
-  /** The most that these updates may spend. */
+  /** The most that these updates may cost, by the plan. */
   highAtomic: Atomic
+  /** The most that this call may spend. Absent: the same. */
+  mostAtomic?: Atomic | undefined
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined
   onNotice?: ((text: string) => void) | undefined
@@ -50,7 +52,7 @@ export async function updateExisting(
   context: Context,
   target: Connector,
   plan: Plan,
-  { list, recipe, runId, highAtomic, signal, onProgress, onNotice }: UpdateExistingOptions,
+  { list, recipe, runId, highAtomic, mostAtomic, signal, onProgress, onNotice }: UpdateExistingOptions,
 ): Promise<UpdatedExisting | undefined> {
   const { db } = context.database
   const connector = existingOf(context, target, plan, runId)
@@ -62,7 +64,7 @@ export async function updateExisting(
   if (!known && !(await hasRecords(connector, plan.entity))) return undefined
   const prepared = await prepareStart(context, connector, judged, onNotice)
   const { run } = await context.runs.open({ id: newRunId(context), ...judged, trigger: 'list', fingerprint })
-  await capByPlan(db, run.id, highAtomic)
+  await allowWithinPlan(db, run.id, { highAtomic, mostAtomic })
   const end = await runToEnd(context, { prepared, run, connector, signal, onProgress, onNotice })
   return { end, summary: await summarise(context, run) }
 }
