@@ -18,7 +18,7 @@ export interface RawContact {
 }
 
 /** A row of the service's search. */
-export interface RawRow {
+interface RawRow {
   domain_search_id: string | null
   company_name: string
   domain: string | null
@@ -59,7 +59,7 @@ function company(index: number): { name: string; domain: string; slug: string } 
 }
 
 /** Spellings of one domain, in which people, forms and imports write it. */
-export const domainSpellings: readonly ((domain: string) => string)[] = [
+const domainSpellings: readonly ((domain: string) => string)[] = [
   (domain) => domain,
   (domain) => `www.${domain}`,
   (domain) => `https://${domain}`,
@@ -71,7 +71,7 @@ export const domainSpellings: readonly ((domain: string) => string)[] = [
 ]
 
 /** Spellings of one profile, as browsers, apps and exports write it. */
-export const profileSpellings: readonly ((slug: string) => string)[] = [
+const profileSpellings: readonly ((slug: string) => string)[] = [
   (slug) => `https://www.profnet.com/company/${encodeURIComponent(slug)}`,
   (slug) => `http://profnet.com/company/${slug}`,
   (slug) => `https://de.profnet.com/company/${slug}/about/`,
