@@ -1,3 +1,4 @@
+// One file because each test asks of one planted person that nothing of them is left anywhere.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// One file because all lists are like the same references of one world.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ListsConfig } from '../../src/app/config/lists.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
@@ -30,7 +31,7 @@ afterEach(async () => {
 })
 
 const signal = new AbortController().signal
-// Of one branch and size, so that the same companies are like them.
+// They have one branch and size, so that the same companies are like them.
 const [alpha, beta, gamma] = [
   ...Map.groupBy(
     worldCompanies().filter(({ place }) => place.country === 'DE'),
@@ -138,7 +139,7 @@ test('references come out of the CRM once, and their records are left out in eve
   expect(domains).not.toContain(alpha!.domain)
   expect(domains).not.toContain(beta!.domain)
   expect(domains).toContain(gamma!.domain)
-  // What the CRM says later changes no question before the references are read again.
+  // A later change in the CRM changes no question before the references are read again.
   house.add('companies', {
     name: 'New',
     domain: 'new.example',

@@ -154,7 +154,7 @@ test('a page that the service refuses ends its part as cut, with page and code',
     bought: 0,
     list: { outside: 39 },
   })
-  // Nobody pays for page 1 again to be told what is known.
+  // Page 1 is not paid for again to be told what is known.
   await expect(fetch({ again: true })).rejects.toThrow(/answers 2 pages of 25: 39 rows stay outside/)
   expect(await bought()).toHaveLength(2)
 })

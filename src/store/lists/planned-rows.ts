@@ -21,9 +21,7 @@ export type PlannedCompany = { entity: string } & ({ recordId: string } | { key:
 /** The rows of a list's plan. They stand in the plan itself, because pages of the list grow stale. */
 export interface PlannedRows {
   add(planId: string, rows: readonly PlannedRow[]): Promise<void>
-  /** Returns every row of the plan that was not forgotten since, in order. */
-  all(planId: string): Promise<PlannedRow[]>
-  /** The same in batches: at most `limit` rows behind a place. */
+  /** Returns rows of the plan that were not forgotten since, in order: at most `limit` behind a place. */
   after(planId: string, ordinal: number, limit: number): Promise<PlannedRow[]>
   /** Returns those of these keys that rows of the plan have. */
   known(planId: string, keys: readonly string[]): Promise<Set<string>>
@@ -47,8 +45,6 @@ export function createPlannedRows(db: Database): PlannedRows {
         db,
       )
     },
-
-    all: async (planId) => (await planned(planId).execute()).map(toPlanned),
 
     after: async (planId, ordinal, limit) =>
       (await planned(planId).where('ordinal', '>', ordinal).limit(limit).execute()).map(toPlanned),
