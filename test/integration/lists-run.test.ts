@@ -1,8 +1,10 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runList } from '../../src/app/lists/running/run-list.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { openDesk } from '../support/cli.ts'
+import { openDesk, paydirt as runPaydirt } from '../support/cli.ts'
 import { testSeed } from '../support/seed.ts'
 import { quick, roomy } from './crm-house.ts'
 import { sharedKinds } from './crm-worlds.ts'
@@ -191,6 +193,23 @@ describe('before anything is bought', () => {
     const text = (await paydirt('lists', 'run', 'german', '--plan')).stdout
     expect(text).toMatch(/would buy 1 page to know how many there are.*0\.050000 USD at most/)
     expect(text).toContain('Nothing was bought or written')
+  })
+
+  test.each([
+    ['a limit below 1', { ...german, limit: 0 }, /lists\.wrong\.limit/],
+    ['no `into`', { ...german, into: undefined }, /lists\.wrong\.into/],
+    ['a CRM that there is not', { ...german, into: { connector: 'abacus', entity: 'x' } }, /into\.connector/],
+    ['a field that there is not', { ...german, requires: ['domian'] }, /there is no field domian/],
+  ])('settings with %s are refused by their place', async (_, wrong, message) => {
+    // A folder each: a process reads the settings of a folder once.
+    const cwd = await mkdtemp(join(desk.folder, 'wrong-'))
+    await writeFile(join(cwd, 'paydirt.config.mjs'), `export default ${JSON.stringify({ lists: { wrong } })}`)
+    const { stores } = desk
+    const refused = await runPaydirt(['lists', 'run', 'wrong'], { stores, sandbox, cwd })
+    expect({ status: refused.status, said: refused.stderr }).toEqual({
+      status: 2,
+      said: expect.stringMatching(message),
+    })
   })
 
   test('a run without the rights to make and archive is refused, and doctor says so', async () => {
