@@ -35,7 +35,8 @@ test.each(sharedKinds)(
   { timeout: 900_000 },
   async (kind) => {
     const names = inCrm[kind]
-    const limit = sized(60, 8)
+    // The wallet of a test pays for no more.
+    const limit = sized(24, 8)
     const crm = await openCrm(kind, names.entity)
     const desk = await openDesk(sandbox, {
       config: {
@@ -92,7 +93,7 @@ test.each(sharedKinds)(
       const plan = (await run('lists', 'plan', 'heads', '--json')).json<ListPlan>()
       expect(plan).toMatchObject({ creates: members.length, refusals: [] })
 
-      const applied = await killing(['apply', plan.planId, '--json'], sized(25, 4))
+      const applied = await killing(['apply', plan.planId, '--json'], sized(8, 4))
       // Killed behind the end of its run, it finds the plan carried out.
       if (applied.status !== 0) expect(applied.stderr).toContain('was carried out')
       expect(trace.some((each) => each.startsWith('killed'))).toBe(true)
