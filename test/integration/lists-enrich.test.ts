@@ -78,6 +78,8 @@ describe.each(crmKinds)('a list with a recipe in %s', (kind) => {
     const report = await makeReport(world.context, { run: applied.runId })
     expect(report.lists).toMatchObject([{ list: 'german', created: rows.length - 1, existed: 1 }])
     expect(Number(report.lists[0]?.paidForExisting)).toBeGreaterThan(0)
+    // The page on which the rows stood is paid for too.
+    expect(Number(report.lists[0]?.paid)).toBeGreaterThan(Number(applied.enrichment?.spend.settled))
 
     // The same list again makes nothing and buys nothing: the answers are in the ledger.
     const before = await charged()

@@ -15,7 +15,8 @@ export interface ListFigures {
   paidForExistingAtomic: Atomic
 }
 
-/** Returns the lists that runs worked on, by name. With a run come the others of its plan: what was bought for its rows. */
+/** Returns the lists that runs worked on, by name. With a run come the others of its plan, which bought for its
+ * rows, and the pages on which its rows stood. */
 export async function listFigures(
   db: Database,
   scope: { runId: string } | { from: Date; to: Date },
@@ -34,9 +35,15 @@ export async function listFigures(
         count(*) filter (where state = 'exists')::int as existed,
         count(*) filter (where state = 'left' and reason like 'ambiguous:%')::int as ambiguous
       from created_records where run_id in (select id from scoped) group by list
+    ), bought as (
+      select charges.id, scoped.list from charges join scoped on scoped.id = charges.run_id
+      union
+      select charges.id, made.list from created_records as made
+        join charges on charges.lookup_key = made.lookup_key
+      where made.run_id in (select id from scoped)
     ), paid as (
       select list, sum(case currency when 'credit' then amount_atomic / 100 else amount_atomic end) as paid
-      from charges join scoped on scoped.id = charges.run_id
+      from charges join bought using (id)
       where charges.state in ('settled', 'lost') group by list
     ), existing as (
       select distinct share.id, share.lookup_key, scoped.list, share.currency, share.amount_atomic
