@@ -160,7 +160,7 @@ test.skipIf(!isFullSize).each(['hubspot', 'salesforce'])(
       `undo ${list.runId}`,
       `undo ${list.runId}`,
     ])
-    expect(first.stderr).toMatch(/[1-9]\d* records archived, 0 not touched/)
+    expect(first.stderr).toMatch(/[1-9]\d* records archived, 0 left in the CRM/)
     const lists = await paydirt(['lists'], settings(folder))
     expect(lists).toMatchObject({ status: 0 })
     expect(lists.stdout).toContain('fintechs')

@@ -7,7 +7,7 @@ const shown = 50
 export function undoneRecordsText(undone: UndoneRecords): string {
   const { runId, connector, plan, archived, already, left, rows, bin, unfinished } = undone
   const lines = [
-    `run ${runId}: ${counted(archived, 'record')} ${plan ? 'would be archived' : 'archived'}, ${left} not touched${already > 0 ? `, ${already} gone already` : ''}`,
+    `run ${runId}: ${counted(archived, 'record')} ${plan ? 'would be archived' : 'archived'}, ${left} left in the CRM${already > 0 ? `, ${already} gone already` : ''}`,
     ...rows
       .slice(0, shown)
       .map((row) => `  ${connector}:${row.entity}:${row.record ?? '?'}  ${wordsOf(row)}`),
@@ -20,7 +20,7 @@ export function undoneRecordsText(undone: UndoneRecords): string {
 }
 
 function wordsOf({ outcome, reason }: UndoneRecord): string {
-  if (outcome === 'left') return `not touched: ${reason ?? ''}`
+  if (outcome === 'left') return `left: ${reason ?? ''}`
   if (outcome === 'already') return reason ?? 'archived already'
   return 'would be archived'
 }
