@@ -1,4 +1,5 @@
 import type { Connector } from '../../../connectors/connector.ts'
+import { usdFromCredits } from '../../../domain/credits.ts'
 import { ConfigError } from '../../../domain/errors.ts'
 import type { Atomic } from '../../../domain/money.ts'
 import { createListPlans } from '../../../store/lists/list-plans.ts'
@@ -190,11 +191,10 @@ function summaryOf(list: string, applied?: AppliedList): ListRun {
   }
 }
 
-/** Counts what was paid in USD, and what may have been. */
+/** Returns what was paid, and what may have been, in USD: a credit counts as a cent. */
 export function spentOf(charges: readonly OwnCharge[]): Atomic {
-  return charges.reduce(
-    (sum, { state, amountAtomic, currency }) =>
-      state === 'declined' || state === 'expired' || currency === 'credit' ? sum : sum + amountAtomic,
-    0n,
-  )
+  return charges.reduce((sum, { state, amountAtomic, currency }) => {
+    if (state === 'declined' || state === 'expired') return sum
+    return sum + (currency === 'credit' ? usdFromCredits(amountAtomic) : amountAtomic)
+  }, 0n)
 }
