@@ -37,6 +37,7 @@ export interface Holder {
   list: string
   state: CreatedState
   recordId: string | null
+  identities: readonly RecordIdentity[]
 }
 
 export type Ending = { ordinal: number; reason: string | null } & (
@@ -144,13 +145,14 @@ export function createCreatedRecords(db: Database, { now }: { now: () => Date })
           reservableOf(draft).map(({ kind, value }) => ({ ordinal: draft.ordinal, kind, value })),
         )
         const { rows: others } = await sql<Holder & { ordinal: number }>`
-          select wanted.ordinal, made.run_id as "runId", made.list, made.state, made.record_id as "recordId"
+          select wanted.ordinal, made.run_id as "runId", made.list, made.state, made.record_id as "recordId",
+            made.identities
           from jsonb_to_recordset(${storableJson(wanted)}::jsonb) as wanted (ordinal int, kind text, value text)
             join reserved_identities as kept on kept.connector = ${connector} and kept.entity = ${entity}
               and kept.kind = wanted.kind and kept.value = wanted.value
             join created_records as made on made.id = kept.created_id
           where made.run_id <> ${runId} or made.ordinal <> wanted.ordinal
-          order by wanted.ordinal, made.id`.execute(tx)
+          order by wanted.ordinal, wanted.kind <> 'profile', made.id`.execute(tx)
         const held = new Map<number, Holder>()
         for (const { ordinal, ...holder } of others) if (!held.has(ordinal)) held.set(ordinal, holder)
         const claimed = new Set<string>()
@@ -159,7 +161,7 @@ export function createCreatedRecords(db: Database, { now }: { now: () => Date })
           if (held.has(ordinal)) return false
           const own = reservableOf(draft).map(({ kind, value }) => `${kind}|${value}`)
           if (own.some((text) => claimed.has(text))) {
-            held.set(ordinal, { runId, list, state: 'intent', recordId: null })
+            held.set(ordinal, { runId, list, state: 'intent', recordId: null, identities: [] })
             return false
           }
           for (const text of own) claimed.add(text)

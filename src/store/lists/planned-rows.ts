@@ -14,6 +14,8 @@ export interface PlannedRow extends Draft {
   owner?: string
   /** The record that it is. Set: nothing is made of the row, and the record is updated. */
   recordId?: string
+  /** An answer has named a suppressed subject, and is not kept. Set by lookups, and never stored. */
+  isSuppressed?: boolean
 }
 
 export type PlannedCompany = { entity: string } & ({ recordId: string } | { key: string })

@@ -1,4 +1,5 @@
 import type { Connector } from '../../../connectors/connector.ts'
+import type { RecordMaker } from '../../../connectors/creating.ts'
 import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
 import type { FieldValue, Identity, Patch } from '../../../domain/record.ts'
 import type { ObjectKind } from '../../../domain/words.ts'
@@ -17,11 +18,14 @@ import type { Run } from '../../../store/runs/runs.ts'
 import { firstCompanyPlace } from '../../../domain/lists/company-of-person.ts'
 import { counted } from '../../../domain/values/counted.ts'
 import { formatUsd, type Atomic } from '../../../domain/money.ts'
+import type { ListSettings } from '../../config/lists.ts'
+import { leftRows } from './left-rows.ts'
 import { measureRows } from './measure-rows.ts'
 import { rowsConnector, type RowsSource } from './rows-connector.ts'
 
 export interface EnrichRowsOptions {
   list: string
+  settings: ListSettings
   recipe: string
   /** The most that the lookups may cost, by the plan. */
   highAtomic: Atomic
@@ -54,9 +58,9 @@ export interface EnrichedRows {
  */
 export async function enrichRows(
   context: Context,
-  target: Connector,
+  target: Connector & { maker: RecordMaker },
   plan: Plan,
-  { list, recipe, highAtomic, mostAtomic, signal, onProgress, onNotice }: EnrichRowsOptions,
+  { list, settings, recipe, highAtomic, mostAtomic, signal, onProgress, onNotice }: EnrichRowsOptions,
 ): Promise<EnrichedRows> {
   const { db } = context.database
   const source: RowsSource = {
@@ -64,7 +68,10 @@ export async function enrichRows(
     planned: createPlannedRows(db),
     before: firstCompanyPlace,
   }
-  const connector = rowsConnector(target, plan.entity, source)
+  const planned = rowsConnector(target, plan.entity, source)
+  // Time has passed since the plan: nothing is bought for a row of which no record is made any more.
+  const left = leftRows(context, target, plan, settings)
+  const connector = rowsConnector(target, plan.entity, { ...source, left })
   const judged = rowsRun(plan, list, recipe, connector)
   const fingerprint = `list rows|${plan.id}`
   const found = await runByFingerprint(db, fingerprint)
@@ -76,7 +83,7 @@ export async function enrichRows(
     bought: (rows) => withBought(context, run.id, plan.object, rows),
   })
   if (before?.state === 'finished') return enriched(before, 'finished', await committedBy(db, before.id))
-  if (!before) refuseMore(plan, (await measureRows(context, connector, judged)).lookups.toBuy)
+  if (!before) refuseMore(plan, (await measureRows(context, planned, judged)).lookups.toBuy)
   const prepared = await prepareStart(context, connector, judged, onNotice)
   const { run } = await context.runs.open({ id: newRunId(context), ...judged, trigger: 'list', fingerprint })
   await allowWithinPlan(db, run.id, { highAtomic, mostAtomic })
@@ -109,14 +116,16 @@ async function withBought(
   object: ObjectKind,
   rows: readonly PlannedRow[],
 ): Promise<PlannedRow[]> {
-  const known = await boughtRows(
+  const byPlace = await boughtRows(
     database.db,
     runId,
     rows.map(({ ordinal }) => ordinal),
   )
   return rows.flatMap((row) => {
-    const found = known.get(row.ordinal)
-    return found?.isDone ? [withValues(object, row, found.patch, config.networkHosts)] : []
+    const found = byPlace.get(row.ordinal)
+    if (!found?.isDone) return []
+    const known = withValues(object, row, found.patch, config.networkHosts)
+    return [found.isSuppressed ? { ...known, isSuppressed: true } : known]
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Connector } from '../../../connectors/connector.ts'
+import type { RecordMaker } from '../../../connectors/creating.ts'
 import { parseUsd, type Atomic } from '../../../domain/money.ts'
 import type { PlannedRow } from '../../../store/lists/planned-rows.ts'
 import type { Plan } from '../../../store/plans/plans.ts'
@@ -38,7 +39,7 @@ export interface LookUpRowsOptions {
 /** Looks up the new rows of a plan by the recipe of their list. A list without a recipe looks nothing up. */
 export async function lookUpRows(
   context: Context,
-  connector: Connector,
+  connector: Connector & { maker: RecordMaker },
   plan: Plan,
   { list, settings, mostAtomic, signal, onLookups, onNotice }: LookUpRowsOptions,
 ): Promise<ListLookups> {
@@ -59,6 +60,7 @@ export async function lookUpRows(
       ? undefined
       : await enrichRows(context, connector, plan, {
           ...shared,
+          settings,
           highAtomic: costOf(plan, 'enrichment'),
           mostAtomic,
         })

@@ -10,6 +10,8 @@ export interface RowsSource {
   planned: Pick<PlannedRows, 'after'>
   /** Rows at this place and behind it are not enriched. */
   before: number
+  /** Returns why nothing is bought for some of these rows any more, by place. Default: it is bought for all. */
+  left?: ((rows: readonly PlannedRow[]) => Promise<ReadonlyMap<number, string>>) | undefined
 }
 
 const pageSize = 500
@@ -23,7 +25,7 @@ const pageSize = 500
 export function rowsConnector(
   target: Connector,
   entity: string,
-  { planId, planned, before }: RowsSource,
+  { planId, planned, before, left }: RowsSource,
 ): Connector {
   const object = target.entities[entity]
   const mapping = target.mapping?.entities[entity]
@@ -52,7 +54,11 @@ export function rowsConnector(
         const last = rows.at(-1)
         if (!last || object === undefined) return
         place = last.ordinal
-        yield { records: rows.map((row) => recordOf(row, object)), watermark: String(place) }
+        const reasons = await left?.(rows)
+        yield {
+          records: rows.map((row) => recordOf(row, object, reasons?.get(row.ordinal))),
+          watermark: String(place),
+        }
         if (rows.length < page.length) return
       }
     },
@@ -80,6 +86,10 @@ export function rowsConnector(
   }
 }
 
-function recordOf({ ordinal, identity, values }: PlannedRow, object: SourceRecord['object']): SourceRecord {
-  return { id: String(ordinal), object, identity, values }
+function recordOf(
+  { ordinal, identity, values }: PlannedRow,
+  object: SourceRecord['object'],
+  gone: string | undefined,
+): SourceRecord {
+  return { id: String(ordinal), object, identity, values, ...(gone === undefined ? {} : { gone }) }
 }

@@ -34,13 +34,15 @@ export interface UpdatedExisting {
 
 /** Returns the records of a plan that exist, as a source. Before its run they are those that the plan names. */
 export function existingOf(
-  { database }: Pick<Context, 'database'>,
+  { database, suppressions }: Pick<Context, 'database' | 'suppressions'>,
   connector: Connector,
   { id: planId, entity }: Pick<Plan, 'id' | 'entity'>,
   runId: string | null,
 ): Connector {
   const place = { planId, runId, entity, firstPlace: firstUpdatePlace }
-  return existingRecords(connector, (after, limit) => existingRows(database.db, place, after, limit))
+  return existingRecords(connector, suppressions, (after, limit) =>
+    existingRows(database.db, place, after, limit),
+  )
 }
 
 /**

@@ -165,10 +165,11 @@ export async function applyList(
     if (end.end === 'finished') end = beside
     else if (beside.reason !== undefined) end = { ...end, reason: beside.reason }
     if (end.end === 'finished') end = lookups.ended
-    if (end.end !== 'interrupted') {
+    // Not before: the records to be updated are read once, and a row that waits may yet turn out to be one.
+    if (end.end === 'finished') {
       const updated = await lookups.update(run.id)
       if (updated) updates = updated.summary
-      if (end.end === 'finished' && updated && updated.end !== 'finished')
+      if (updated && updated.end !== 'finished')
         end = { end: updated.end, reason: waitsText(updated.summary.runId, 'records to be updated') }
     }
   } finally {

@@ -1,6 +1,5 @@
 import type { CreateResult, RecordDraft } from '../../../connectors/creating.ts'
 import { RetriableError } from '../../../domain/errors.ts'
-import type { ListRow } from '../../../domain/lists/list-row.ts'
 import { patchOf } from '../../../domain/lists/list-draft.ts'
 import { pause } from '../../../timing/pause.ts'
 import type { CreatedRecords, Ending, Holder, Making } from '../../../store/lists/created-records.ts'
@@ -10,6 +9,7 @@ import type { Context } from '../../context/context.ts'
 import type { ObjectKind } from '../../../domain/words.ts'
 import type { MakingConnector } from './fit-row.ts'
 import { judgeLive } from '../judging/judge-live.ts'
+import { rowOfPlan } from '../judging/row-of-plan.ts'
 
 export interface MakeOptions {
   making: Making
@@ -63,11 +63,17 @@ export async function makeRecords(
     waiting.flatMap(({ open, holder }) => endByHolder(open, holder)),
   )
   const ours = batch.filter(({ row }) => reserved.has(row.ordinal))
-  const judged = await judgeLive(
+  const live = await judgeLive(
     context,
     connector,
     settings,
-    ours.map(({ row }) => listRow(object, row)),
+    ours.map(({ row }) => rowOfPlan(object, row)),
+  )
+  // A revealed e-mail may be all by which a person is suppressed. It is not kept, so that the row alone does not show it.
+  const judged = live.map((each, at) =>
+    ours[at]!.row.isSuppressed
+      ? { ...each, verdict: 'suppressed' as const, reason: 'it is on the suppression list' }
+      : each,
   )
   const others = judged.flatMap(({ verdict, reason, records }, at): Ending[] => {
     const { ordinal } = ours[at]!.row
@@ -196,8 +202,25 @@ async function snapshotsOf({ maker }: MakingConnector, entity: string, ids: read
   }
 }
 
-function endByHolder({ row: { ordinal } }: OpenRow, { state, list, runId, recordId }: Holder): Ending[] {
+/** A record with another profile is somebody else, who shares an e-mail or a domain: a person has to decide, as in every judgement. */
+function endByHolder(
+  { row: { ordinal, identities } }: OpenRow,
+  { state, list, runId, recordId, identities: theirs }: Holder,
+): Ending[] {
   if (state !== 'created') return []
+  const [own, others] = [identities, theirs].map((each) => each.filter(({ kind }) => kind === 'profile'))
+  const isAnother =
+    own!.length > 0 &&
+    others!.length > 0 &&
+    !own!.some(({ value }) => others!.some((it) => it.value === value))
+  if (isAnother)
+    return [
+      {
+        ordinal,
+        state: 'left',
+        reason: `ambiguous: run ${runId} of the list ${list} made a record with another profile that shares an e-mail, a domain or an id with it`,
+      },
+    ]
   return [
     {
       ordinal,
@@ -206,11 +229,6 @@ function endByHolder({ row: { ordinal } }: OpenRow, { state, list, runId, record
       reason: `exists: run ${runId} of the list ${list} made it`,
     },
   ]
-}
-
-function listRow(object: ObjectKind, { identity, identities, values, page, key }: PlannedRow): ListRow {
-  const serviceId = identity.companyId ?? key
-  return { object, page: page ?? 0, serviceId, identity, values, identities }
 }
 
 /** Returns the reason of a record that was made: the page of the list, and the company where it is tied to none. */

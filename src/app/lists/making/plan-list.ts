@@ -156,9 +156,10 @@ async function planRows(
       verdicts,
       creates,
       first,
-      // Found again, made, and read once for their snapshot.
+      // Found again, before lookups too, made, and read once for their snapshot.
       crmCalls:
-        (Math.ceil(creates / 100) + Math.ceil(companies / 100)) * callsPerHundred +
+        (Math.ceil(creates / 100) * (settings.recipe === undefined ? 1 : 2) + Math.ceil(companies / 100)) *
+          callsPerHundred +
         2 *
           (Math.ceil(creates / connector.maker.perCreate) + Math.ceil(companies / connector.maker.perCreate)),
       association,

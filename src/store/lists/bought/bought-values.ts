@@ -10,6 +10,8 @@ export interface BoughtRow {
   isDone: boolean
   /** The values that were bought, by field. */
   patch: Patch
+  /** An answer has named a suppressed subject: no record is made of the row. */
+  isSuppressed: boolean
 }
 
 /** Returns the newest run that a fingerprint has, in any state. */
@@ -33,15 +35,21 @@ export async function boughtRows(
   runId: string,
   ordinals: readonly number[],
 ): Promise<Map<number, BoughtRow>> {
-  const { rows } = await sql<{ record_id: string; status: TaskStatus; patch: Patch | null }>`
-    select record_id, status, patch from tasks
+  const { rows } = await sql<{
+    record_id: string
+    status: TaskStatus
+    patch: Patch | null
+    reason: string | null
+  }>`
+    select record_id, status, patch, reason from tasks
     where run_id = ${runId} and record_id = any(${ordinals.map(String)}::text[])`.execute(db)
   return new Map(
-    rows.map(({ record_id: id, status, patch }) => [
+    rows.map(({ record_id: id, status, patch, reason }) => [
       Number(id),
       {
         isDone: status !== 'parked' && !openTaskStatuses.some((each) => each === status),
         patch: status === 'written' ? (patch ?? {}) : {},
+        isSuppressed: status === 'skipped' && reason === 'suppressed',
       },
     ]),
   )
