@@ -12,6 +12,7 @@ import { newRunId } from '../../context/new-id.ts'
 import type { Progress } from '../../runs/run-to-end.ts'
 import type { RunSummary } from '../../runs/summary.ts'
 import { makeReady } from '../../runs/sync.ts'
+import { startPollLoop } from '../../../timing/poll-loop.ts'
 import { lookUpRows, waitsText, type ListLookups } from '../enriching/look-up-rows.ts'
 import { firstUpdatePlace } from '../enriching/places.ts'
 import { listNamed } from '../pages/list-calls.ts'
@@ -125,8 +126,24 @@ export async function applyList(
   let end: MadeAll = { end: 'interrupted' }
   let lookups: ListLookups | undefined
   let updates: RunSummary | null = null
+  // A person stops the run of the plan, and not those of its lookups: they are bought for nothing else.
+  const halt = new AbortController()
+  const watch = startPollLoop({
+    async work() {
+      if (await context.runs.stopOf(run.id)) halt.abort()
+    },
+    pauseMs: 500,
+    // While the ledger is out of reach nothing is bought.
+    onError: () => {},
+  })
   try {
-    lookups = await lookUpRows(context, connector, plan, { ...options, list, settings })
+    const lookupSignal = AbortSignal.any([signal, halt.signal])
+    lookups = await lookUpRows(context, connector, plan, {
+      ...options,
+      signal: lookupSignal,
+      list,
+      settings,
+    })
     const { bought } = lookups
     const owned = withOwners(owners, settings)
     const beside: MadeAll =
@@ -146,7 +163,7 @@ export async function applyList(
         : { end: 'finished' }
     end =
       beside.end === 'interrupted' || lookups.end === 'interrupted'
-        ? { end: 'interrupted' }
+        ? { end: 'interrupted', ...(halt.signal.aborted ? { reason: 'the run was stopped' } : {}) }
         : await makeAll(
             context,
             { making, object: plan.object, settings: lookups.settings, connector, created },
@@ -173,6 +190,7 @@ export async function applyList(
         end = { end: updated.end, reason: waitsText(updated.summary.runId, 'records to be updated') }
     }
   } finally {
+    await watch.stop()
     const state = { finished: 'finished', parked: 'parked', interrupted: 'stopped' } as const
     await context.runs.setState(run.id, state[end.end])
   }
