@@ -8,6 +8,7 @@ import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import type { ObjectKind } from '../../../domain/words.ts'
 import type { MakingConnector } from './fit-row.ts'
+import { withoutKeyed } from './without-keyed.ts'
 import { judgeLive } from '../judging/judge-live.ts'
 import { rowOfPlan } from '../judging/row-of-plan.ts'
 
@@ -89,7 +90,10 @@ export async function makeRecords(
     ours.map(({ row }) => row),
     others,
   )
-  const fresh = ours.filter((_, at) => judged[at]?.verdict === 'new')
+  const fresh = await withoutKeyed(
+    options,
+    ours.filter((_, at) => judged[at]?.verdict === 'new'),
+  )
   const isOurs = await created.markSent(
     making.runId,
     fresh.map(({ row }) => row.ordinal),

@@ -156,11 +156,11 @@ async function planRows(
       verdicts,
       creates,
       first,
-      // Found again, before lookups too, made, and read once for their snapshot.
+      // Found again, before lookups too, looked up by our key, made, and read once for their snapshot.
       crmCalls:
         (Math.ceil(creates / 100) * (settings.recipe === undefined ? 1 : 2) + Math.ceil(companies / 100)) *
           callsPerHundred +
-        2 *
+        3 *
           (Math.ceil(creates / connector.maker.perCreate) + Math.ceil(companies / connector.maker.perCreate)),
       association,
       owners: beside.owners(),
