@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { sized } from '../support/full-size.ts'
 import { sharedKinds } from './crm-worlds.ts'
 import { killLists, paidOnce } from './lists-killed.fixture.ts'
 
 let sandbox: Sandbox
-beforeAll(async () => void (sandbox = await startSandbox({ faults: { paymentIdentifier: true } })))
-afterAll(() => sandbox.stop())
+// A service of its own for each CRM: both ask for the same pages.
+beforeEach(async () => void (sandbox = await startSandbox({ faults: { paymentIdentifier: true } })))
+afterEach(() => sandbox.stop())
 
 test.each(sharedKinds)(
   'commands that are killed over fetch and apply pay each page once and make each company once, in %s',

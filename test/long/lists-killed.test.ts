@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { crmKinds } from '../integration/crm-worlds.ts'
 import { killLists, paidOnce } from '../integration/lists-killed.fixture.ts'
 
 let sandbox: Sandbox
-beforeAll(async () => void (sandbox = await startSandbox({ faults: { paymentIdentifier: true } })))
-afterAll(() => sandbox.stop())
+// A service of its own for each CRM: both ask for the same pages.
+beforeEach(async () => void (sandbox = await startSandbox({ faults: { paymentIdentifier: true } })))
+afterEach(() => sandbox.stop())
 
 test.each(crmKinds)(
   '100 kills over fetch and apply: each page is paid once, and each company is in %s once',
