@@ -115,6 +115,17 @@ describe('a list with a recipe', () => {
     })
   })
 
+  test('makes no company for a person who makes no record', async () => {
+    const { withEmail, rows } = await open('hubspot', { requires: ['email'] }, { associate: true })
+    expect(withEmail.length).toBeLessThan(rows.length)
+    await world.index()
+    const plan = await world.plan()
+    expect(await world.apply(plan.planId)).toMatchObject({ created: withEmail.length, end: 'finished' })
+    const domains = new Set(withEmail.map((row) => row.values['company_domain']))
+    expect(world.of('companies').ids()).toHaveLength(domains.size)
+    for (const id of world.ids()) expect(world.companiesOf(id)).toHaveLength(1)
+  })
+
   test('buys nothing for a person who was suppressed after the plan', async () => {
     const { rows, withEmail } = await open('hubspot')
     await world.index()

@@ -13,6 +13,8 @@ export interface ListedRun {
   entity: string
   /** The name of the file, for a run of one. */
   file: string | undefined
+  /** The list that it works for. */
+  list: string | undefined
   state: Run['state']
   records: number
   /** The records that it made of a list, for a run that makes records. */
@@ -41,6 +43,7 @@ export async function listRuns(
       object,
       entity,
       file: typeof source['file'] === 'string' ? source['file'] : undefined,
+      list: typeof source['list'] === 'string' ? source['list'] : undefined,
       state,
       records,
       made: made.get(id),

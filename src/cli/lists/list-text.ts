@@ -131,7 +131,8 @@ export async function listDocument(
 export function listText(document: ListDocument, calls: ListCalls, { parts }: ReadList): string {
   const { settings } = calls
   const { list, search, into, total, reachable, pages, rows, isComplete } = document
-  const limit = settings.limit === undefined ? '' : `, of which the list takes ${settings.limit}`
+  const isLimited = settings.limit !== undefined && (total === null || total > settings.limit)
+  const limit = isLimited ? `, of which the list takes ${settings.limit}` : ''
   const left = isComplete ? 0 : leftOf(calls, document, parts)
   const isAsked = document.references !== null || document.companies !== null
   const capAtomic = isAsked ? undefined : callOf(calls).capAtomic

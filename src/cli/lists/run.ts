@@ -6,8 +6,11 @@ import { callOf, type ListCalls } from '../../app/lists/pages/list-calls.ts'
 import { readList } from '../../app/lists/pages/read-list.ts'
 import { runList, runRefusals, unfinishedPlan, type ListRun } from '../../app/lists/running/run-list.ts'
 import { chargesText, type OwnCharge } from '../../app/service/own-charges.ts'
+import { objectOfList } from '../../app/config/lists.ts'
 import type { Connector } from '../../connectors/connector.ts'
-import { formatUsd } from '../../domain/money.ts'
+import { formatUsd, parseUsd } from '../../domain/money.ts'
+import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
+import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { liveLine } from '../terminal/live-line.ts'
@@ -86,7 +89,7 @@ async function show(context: Context, calls: ListCalls, run: ListRun, json: true
       ? '; the same command goes on'
       : ''
   printError(
-    `paydirt: ${name}${why}: ${counted(fetched?.bought ?? 0, 'page')} bought by this command, ${chargesText(charges)}${goesOn}\n`,
+    `paydirt: ${name}${why}: ${counted(fetched?.bought ?? 0, 'page')} bought by this command, ${chargesText(charges)}${lookupsText(applied)}${goesOn}\n`,
   )
 }
 
@@ -102,7 +105,10 @@ async function showPlan(
   signal: AbortSignal,
   json: true | undefined,
 ): Promise<void> {
-  const { name } = calls
+  const {
+    name,
+    settings: { recipe },
+  } = calls
   const list = await readList(context, calls)
   const { document } = await listDocument(context, calls, list)
   const unfinished = await unfinishedPlan(context, calls)
@@ -127,9 +133,29 @@ async function showPlan(
   if (unfinished) print(`plan ${unfinished.id} was begun before: a run would carry it out, and buy no page\n`)
   else if (left > 0 && refusals.length === 0)
     print(
-      `a run would buy ${counted(left, 'page')}${list.isCurrent && list.total !== null ? '' : ' to know how many there are, and then the others'}, ${costAtMost === null ? 'at a price that nobody knows: name the most with --max-usd' : `${costAtMost} USD at most${list.isCurrent ? '' : ' for these'}`}\n`,
+      `a run would buy ${counted(left, 'page')}${list.isCurrent && list.total !== null ? '' : ' to know how many there are, and then the others'}, ${costAtMost === null ? 'at a price that nobody knows: name the most with --max-usd' : `${costAtMost} USD at most for ${left === 1 ? 'this page' : 'these pages'}`}\n`,
+    )
+  if (!plan && !unfinished && recipe !== undefined && refusals.length === 0)
+    print(
+      `then the recipe ${recipe} would buy for each new row, ${mostOfRecipe(context, calls)} USD at most a row: \`paydirt lists plan ${name}\` says how much for all, once the pages are there\n`,
     )
   for (const refusal of refusals) print(`a run would be refused: ${refusal}\n`)
   if (plan) print(planText(plan))
   else print('Nothing was bought or written.\n')
+}
+
+/** Returns the most that the recipe of a list may cost for one row, in USD. */
+function mostOfRecipe({ config }: Context, { settings }: ListCalls): string {
+  const steps = paidSteps(config.recipes(objectOfList(settings), settings.recipe ?? ''))
+  const most = stepPrices(config.prices, capsOf(config.policy), steps).reduce(
+    (sum, { priceAtomic, capAtomic }) => sum + (priceAtomic ?? capAtomic),
+    0n,
+  )
+  return formatUsd(most)
+}
+
+function lookupsText(applied: ListRun['applied']): string {
+  const parts = [applied?.enrichment, applied?.updates].filter((each) => each !== null && each !== undefined)
+  const spent = parts.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
+  return spent > 0n ? `; the lookups for the rows of its plan have cost ${formatUsd(spent)} USD` : ''
 }

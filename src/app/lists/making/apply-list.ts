@@ -14,10 +14,11 @@ import type { RunSummary } from '../../runs/summary.ts'
 import { makeReady } from '../../runs/sync.ts'
 import { startPollLoop } from '../../../timing/poll-loop.ts'
 import { lookUpRows, waitsText, type ListLookups } from '../enriching/look-up-rows.ts'
+import { neededCompanies } from '../enriching/needed-companies.ts'
 import { firstUpdatePlace } from '../enriching/places.ts'
 import { listNamed } from '../pages/list-calls.ts'
 import type { MakingConnector } from './fit-row.ts'
-import { makeAll, type MadeAll } from './make-all.ts'
+import { makeAll, type MadeAll, type MakeAllOptions, type PlanPart } from './make-all.ts'
 import { assertIndexed, assertMaking } from './may-make.ts'
 import { assertOwners, knownOwners, type KnownOwners } from './owners.ts'
 import type { PlannedAssociation } from './plan-beside.ts'
@@ -158,7 +159,11 @@ export async function applyList(
               created,
             },
             { ...part, after: firstCompanyPlace, before: firstUpdatePlace },
-            { ...given, onEnded: () => {} },
+            {
+              ...given,
+              onEnded: () => {},
+              prepare: await onlyNeeded(context, connector, plan, part, lookups),
+            },
           )
         : { end: 'finished' }
     end =
@@ -208,6 +213,19 @@ export async function applyList(
     updates,
     ...end,
   }
+}
+
+/** Returns what leaves out the companies that nobody who was looked up needs. Without lookups every planned one is needed. */
+async function onlyNeeded(
+  context: Context,
+  connector: MakingConnector,
+  plan: Plan,
+  { planned }: Pick<PlanPart, 'planned'>,
+  lookups: ListLookups,
+): Promise<MakeAllOptions['prepare']> {
+  if (!lookups.summary) return undefined
+  const needed = await neededCompanies(context, connector, plan, planned, lookups)
+  return async (rows) => rows.filter(({ key }) => needed.has(key))
 }
 
 /** Returns the companies that a plan makes for its people. */

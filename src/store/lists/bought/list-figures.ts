@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../../domain/money.ts'
+import { firstCompanyPlace } from '../../../domain/lists/company-of-person.ts'
 import { rowsOfLists } from '../../../domain/words.ts'
 import type { Database } from '../../database/database.ts'
 
-/** The results of the lists that runs worked on, and their cost. A credit counts as a cent. */
+/** The results of the lists that runs worked on, and their cost. Companies made for people do not count. A credit counts as a cent. */
 export interface ListFigures {
   list: string
   created: number
@@ -34,7 +35,7 @@ export async function listFigures(
         count(*) filter (where state in ('created', 'archived'))::int as created,
         count(*) filter (where state = 'exists')::int as existed,
         count(*) filter (where state = 'left' and reason like 'ambiguous:%')::int as ambiguous
-      from created_records where run_id in (select id from scoped) group by list
+      from created_records where run_id in (select id from scoped) and ordinal < ${firstCompanyPlace} group by list
     ), bought as (
       select charges.id, scoped.list from charges join scoped on scoped.id = charges.run_id
       union
