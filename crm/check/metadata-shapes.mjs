@@ -14,14 +14,32 @@ export const shapes = {
       'required',
       'scale',
       'unique',
+      'valueSet',
       'visibleLines',
     ],
     values: {
-      type: ['Text', 'LongTextArea', 'Number', 'Email', 'DateTime', 'Url'],
+      type: ['Text', 'LongTextArea', 'Number', 'Email', 'Date', 'DateTime', 'Url', 'Picklist'],
       caseSensitive: flags,
       externalId: flags,
       required: flags,
       unique: flags,
+    },
+    children: {
+      valueSet: {
+        required: ['restricted', 'valueSetDefinition'],
+        optional: [],
+        values: { restricted: flags },
+        children: {
+          valueSetDefinition: {
+            required: ['sorted', 'value'],
+            optional: [],
+            values: { sorted: flags },
+            children: {
+              value: { required: ['fullName', 'default', 'label'], optional: [], values: { default: flags } },
+            },
+          },
+        },
+      },
     },
   },
   QuickAction: {

@@ -17,7 +17,9 @@ const fieldTypes = {
   LongTextArea: 'text',
   Number: 'number',
   Email: 'email',
+  Date: 'date',
   DateTime: 'datetime',
+  Picklist: 'option',
   Url: 'url',
 }
 

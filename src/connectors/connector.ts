@@ -3,6 +3,7 @@ import type { CrmMapping, DescribedField } from '../domain/mapping/mapping.ts'
 import type { Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import type { RecordMaker } from './creating.ts'
+import type { NoteWriter } from './noting.ts'
 import type { LeftOut, WriteResult } from './write-result.ts'
 
 export type { CurrentRecord, LeftOut, OwnValues, WriteResult }
@@ -124,6 +125,8 @@ export interface Capabilities {
   readonly tellsQuota: boolean
   /** Records can be found by their identities, made and archived (`maker`). */
   readonly makesRecords: boolean
+  /** Notes and tasks can be written to records (`notes`). */
+  readonly takesNotes: boolean
 }
 
 /**
@@ -178,6 +181,8 @@ export interface Connector {
   people?(entity: string, ids: readonly string[]): Promise<Map<string, EntityRecord>>
   /** Present where `makesRecords`. */
   readonly maker?: RecordMaker
+  /** Present where `takesNotes`. */
+  readonly notes?: NoteWriter
   /** Returns null where the source has no daily limit, or does not report it. */
   quota(): Promise<Quota | null>
   close(): Promise<void>

@@ -1,6 +1,7 @@
 import type { Meter } from '../domain/ports/meter.ts'
 import type { Connector } from './connector.ts'
 import type { RecordMaker } from './creating.ts'
+import type { NoteWriter } from './noting.ts'
 
 /**
  * Returns the connector with its calls measured. A call is a question of ours: a page of a scan, a batch read or written. It
@@ -43,6 +44,7 @@ export function metered(connector: Connector, meter: Pick<Meter, 'crmCall'>): Co
         timed('people', () => connector.people!(entity, ids)),
     }),
     ...(connector.maker && { maker: meteredMaker(connector.maker, timed) }),
+    ...(connector.notes && { notes: meteredNotes(connector.notes, timed) }),
     quota: () => timed('quota', () => connector.quota()),
   }
 }
@@ -59,5 +61,18 @@ function meteredMaker(
     associate: (entity, toEntity, pairs) =>
       timed('associate', () => maker.associate(entity, toEntity, pairs)),
     snapshots: (entity, ids) => timed('snapshots', () => maker.snapshots(entity, ids)),
+  }
+}
+
+function meteredNotes(
+  notes: NoteWriter,
+  timed: <T>(call: string, work: () => Promise<T>) => Promise<T>,
+): NoteWriter {
+  return {
+    ...notes,
+    findByMarker: (entity, wanted) => timed('find_notes', () => notes.findByMarker(entity, wanted)),
+    write: (entity, drafts) => timed('write_notes', () => notes.write(entity, drafts)),
+    snapshots: (entity, written) => timed('note_snapshots', () => notes.snapshots(entity, written)),
+    remove: (entity, written) => timed('remove_notes', () => notes.remove(entity, written)),
   }
 }

@@ -9,4 +9,5 @@ export const capabilities: Capabilities = {
   marksOwnWrites: false,
   tellsQuota: false,
   makesRecords: false,
+  takesNotes: false,
 }

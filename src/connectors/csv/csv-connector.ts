@@ -1,4 +1,4 @@
-import { fieldNames } from '../../domain/fields.ts'
+import { boughtFieldNames } from '../../domain/fields.ts'
 import type { DescribedField } from '../../domain/mapping/mapping.ts'
 import type { SourceRecord } from '../../domain/record.ts'
 import { gated } from '../gate.ts'
@@ -30,7 +30,7 @@ export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
 
     /** Returns the columns that the output can have: every canonical field, as text. */
     async describe() {
-      return fieldNames(csv.object).map(asColumn)
+      return boughtFieldNames(csv.object).map(asColumn)
     },
 
     /** Output columns are created when the file is written. */

@@ -1,4 +1,4 @@
-import { fieldNames } from '../../domain/fields.ts'
+import { boughtFieldNames } from '../../domain/fields.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { cellText } from './cell-text.ts'
 import { foldName, type IdentityField } from './column-names.ts'
@@ -37,7 +37,7 @@ export function valuesReader(
   object: ObjectKind,
 ): (row: { cells: readonly string[] }) => Record<string, string> {
   const folded = columns.map(foldName)
-  const places = fieldNames(object).flatMap((field) => {
+  const places = boughtFieldNames(object).flatMap((field) => {
     const identifying = Object.entries(identityFields[object]).flatMap(([name, filled]) =>
       filled === field ? [found[name as IdentityField] ?? -1] : [],
     )

@@ -8,4 +8,5 @@ export const capabilities: Capabilities = {
   marksOwnWrites: true,
   tellsQuota: true,
   makesRecords: true,
+  takesNotes: true,
 }

@@ -9,6 +9,7 @@ import { readAssociations } from './associations.ts'
 import { capabilities } from './capabilities.ts'
 import { check } from './check.ts'
 import { createHubspotMaker } from './making/maker.ts'
+import { createHubspotNotes } from './noting/writer.ts'
 import { createHubspotProperties, entityMapping } from './properties.ts'
 import { batchRead, readProperties, toCurrent } from './records.ts'
 import { createRequiredRules, type RequiredRule } from './required.ts'
@@ -111,6 +112,8 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     },
 
     maker: createHubspotMaker({ ...deps, ...('accessToken' in auth ? auth : {}) }, known),
+
+    notes: createHubspotNotes({ ...deps, ...('accessToken' in auth ? auth : {}) }, known),
 
     async quota() {
       if ('accessToken' in auth) {

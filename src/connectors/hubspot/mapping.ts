@@ -1,9 +1,9 @@
-import { asDefaults, type CrmMapping } from '../../domain/mapping/mapping.ts'
+import { asDefaults, type CreateType, type CrmMapping } from '../../domain/mapping/mapping.ts'
 
 const profileUrl = { label: 'Profile URL', type: 'url' } as const
 
 /** A property of ours that is created for a recipe that wants it. */
-function ours(property: string, label: string, type: 'text' | 'number' | 'url' | 'email') {
+function ours(property: string, label: string, type: CreateType) {
   return { property, create: { label, type, optional: true } } as const
 }
 
@@ -42,6 +42,22 @@ export const hubspotMapping: CrmMapping = asDefaults({
         news_items: ours('paydirt_news_items', 'News items', 'number'),
         advertisements: ours('paydirt_advertisements', 'Advertisements', 'number'),
         similar_companies: ours('paydirt_similar_companies', 'Similar companies', 'text'),
+        expansion_stage: ours('paydirt_expansion_stage', 'Expansion stage', 'text'),
+        expansion_direction: ours('paydirt_expansion_direction', 'Expansion direction', 'text'),
+        expansion_markets: ours('paydirt_expansion_markets', 'Expansion markets', 'text'),
+        open_jobs_change_30d: ours('paydirt_open_jobs_change_30d', 'Open jobs, change in 30 days', 'number'),
+        last_news_at: ours('paydirt_last_news_at', 'Last news at', 'date'),
+        last_news_title: ours('paydirt_last_news_title', 'Last news', 'text'),
+        advertising: ours('paydirt_advertising', 'Advertising', 'boolean'),
+        cloud_providers: ours('paydirt_cloud_providers', 'Cloud providers', 'text'),
+        signal_score: ours('paydirt_signal_score', 'Signal score', 'number'),
+        signal_score_change_7d: ours(
+          'paydirt_signal_score_change_7d',
+          'Signal score, change in 7 days',
+          'number',
+        ),
+        signal_reason: ours('paydirt_signal_reason', 'Signal reason', 'text'),
+        signals_checked_at: ours('paydirt_signals_checked_at', 'Signals checked at', 'datetime'),
       },
       create: { company_name: { property: 'name' }, domain: { property: 'domain' } },
       identity: {
@@ -65,6 +81,7 @@ export const hubspotMapping: CrmMapping = asDefaults({
         company_name: { property: 'company' },
         city: { property: 'city' },
         country_code: { property: 'country', as: 'country_name' },
+        left_company_at: ours('paydirt_left_company_at', 'Left the company at', 'date'),
       },
       create: {
         first_name: { property: 'firstname' },

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../domain/errors.ts'
 import {
   checkMapping,
+  type CreateType,
   type CrmMapping,
   type DescribedField,
   type EntityMapping,
@@ -34,8 +35,9 @@ const maxTextLength = 65_536
 interface Wanted {
   name: string
   label: string
-  type: 'string' | 'number' | 'datetime'
+  type: 'string' | 'number' | 'date' | 'datetime' | 'bool'
   fieldType: string
+  options?: readonly { label: string; value: string; displayOrder: number; hidden: boolean }[]
   description: string
   hasUniqueValue?: true
   optional?: true | undefined
@@ -149,6 +151,25 @@ export function ownFieldsMissing(entity: string, missing: readonly string[]): Co
   )
 }
 
+const textForm = { type: 'string', fieldType: 'text' } as const
+const formOf: Record<CreateType, Pick<Wanted, 'type' | 'fieldType' | 'options'>> = {
+  text: textForm,
+  url: textForm,
+  email: textForm,
+  number: { type: 'number', fieldType: 'number' },
+  date: { type: 'date', fieldType: 'date' },
+  datetime: { type: 'datetime', fieldType: 'date' },
+  boolean: {
+    type: 'bool',
+    fieldType: 'booleancheckbox',
+    // HubSpot takes only these two values, and refuses a property without them.
+    options: [
+      { label: 'Yes', value: 'true', displayOrder: 0, hidden: false },
+      { label: 'No', value: 'false', displayOrder: 1, hidden: false },
+    ],
+  },
+}
+
 /** Returns the properties of ours: all that are needed, and the optional ones of these canonical fields. */
 function wantedFields(mapping: CrmMapping, entity: string, fields: readonly string[] = []): Wanted[] {
   const { own } = mapping
@@ -160,8 +181,7 @@ function wantedFields(mapping: CrmMapping, entity: string, fields: readonly stri
             optional: create.optional,
             name: property,
             label: create.label,
-            type: create.type === 'number' ? ('number' as const) : ('string' as const),
-            fieldType: create.type === 'number' ? 'number' : 'text',
+            ...formOf[create.type],
             description: 'Filled by Paydirt.',
           },
         ]
@@ -211,19 +231,21 @@ function keyField({ key }: CrmMapping): Wanted[] {
 function checkExisting(existing: DescribedField, wanted: Wanted): Pick<EnsuredField, 'status' | 'reason'> {
   if (wanted.hasUniqueValue && !existing.unique)
     return { status: 'conflict', reason: 'its values need not be unique, which HubSpot cannot change' }
-  const fits =
-    wanted.type === 'datetime'
-      ? existing.type === 'datetime'
-      : wanted.type === 'number'
-        ? existing.type === 'number'
-        : ['text', 'url', 'phone', 'email'].includes(existing.type)
-  if (fits && existing.writable) return { status: 'exists' }
+  if (fitting[wanted.type].includes(existing.type) && existing.writable) return { status: 'exists' }
   return {
     status: 'conflict',
     reason: existing.writable
       ? `it is of type ${existing.type}, and ${wanted.type} is needed`
       : 'it is read-only',
   }
+}
+
+const fitting: Record<Wanted['type'], readonly FieldType[]> = {
+  string: ['text', 'url', 'phone', 'email'],
+  number: ['number'],
+  date: ['date'],
+  datetime: ['datetime'],
+  bool: ['boolean', 'option'],
 }
 
 function toField(property: HubspotProperty): DescribedField {

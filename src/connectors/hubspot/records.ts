@@ -43,7 +43,7 @@ export function readProperties(
  */
 export async function batchRead(
   api: HubspotApi,
-  entity: HubspotEntity,
+  entity: string,
   ids: readonly string[],
   properties: readonly string[],
   signal?: AbortSignal,
@@ -74,7 +74,7 @@ export async function batchRead(
 
 async function readBatch(
   api: HubspotApi,
-  entity: HubspotEntity,
+  entity: string,
   ids: readonly string[],
   properties: readonly string[],
   signal: AbortSignal | undefined,

@@ -1,5 +1,5 @@
 import { RetriableError } from '../../domain/errors.ts'
-import type { CrmMapping, EntityMapping } from '../../domain/mapping/mapping.ts'
+import type { CrmMapping, DescribedField, EntityMapping } from '../../domain/mapping/mapping.ts'
 import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 import { refused, type HubspotApi } from './api/client.ts'
@@ -40,7 +40,7 @@ export async function write(
   patches: readonly RecordPatch[],
 ): Promise<WriteResult[]> {
   const entityMap = entityMapping(deps.mapping, entity)
-  const fields = await deps.properties.fitting(entity)
+  const fields = await fittingFor(deps, entity, entityMap, patches)
   const results: (WriteResult | undefined)[] = Array.from({ length: patches.length })
   const inputs: Input[] = []
   patches.forEach((patch, index) => {
@@ -84,6 +84,21 @@ export async function write(
     }
   }
   return results as WriteResult[]
+}
+
+/** Another process may have created a property since they were described: its field would be left out without a word. */
+async function fittingFor(
+  { properties }: Deps,
+  entity: HubspotEntity,
+  { fields: mapped }: EntityMapping,
+  patches: readonly RecordPatch[],
+): Promise<ReadonlyMap<string, DescribedField>> {
+  const described = await properties.fitting(entity)
+  const wanted = new Set(patches.flatMap(({ patch }) => Object.keys(patch)))
+  const lacks = [...wanted].some((field) => mapped[field]?.create && !described.has(mapped[field].property))
+  if (!lacks) return described
+  properties.forget(entity)
+  return properties.fitting(entity)
 }
 
 interface Sending {

@@ -1,9 +1,9 @@
-import { asDefaults, type CrmMapping } from '../../domain/mapping/mapping.ts'
+import { asDefaults, type CreateType, type CrmMapping } from '../../domain/mapping/mapping.ts'
 
 const profileUrl = { label: 'Profile URL', type: 'url' } as const
 
 /** A field of ours that the package has. An org without it goes without the field. */
-function ours(property: string, label: string, type: 'text' | 'number' | 'url' | 'email') {
+function ours(property: string, label: string, type: CreateType) {
   return { property, create: { label, type, optional: true } } as const
 }
 
@@ -46,6 +46,26 @@ export const salesforceMapping: CrmMapping = asDefaults({
         news_items: ours('Paydirt_News_Items__c', 'News Items', 'number'),
         advertisements: ours('Paydirt_Advertisements__c', 'Advertisements', 'number'),
         similar_companies: ours('Paydirt_Similar_Companies__c', 'Similar Companies', 'text'),
+        expansion_stage: ours('Paydirt_Expansion_Stage__c', 'Expansion Stage', 'text'),
+        expansion_direction: ours('Paydirt_Expansion_Direction__c', 'Expansion Direction', 'text'),
+        expansion_markets: ours('Paydirt_Expansion_Markets__c', 'Expansion Markets', 'text'),
+        open_jobs_change_30d: ours(
+          'Paydirt_Open_Jobs_Change_30d__c',
+          'Open Jobs, Change in 30 Days',
+          'number',
+        ),
+        last_news_at: ours('Paydirt_Last_News_At__c', 'Last News At', 'date'),
+        last_news_title: ours('Paydirt_Last_News_Title__c', 'Last News', 'text'),
+        advertising: ours('Paydirt_Advertising__c', 'Advertising', 'boolean'),
+        cloud_providers: ours('Paydirt_Cloud_Providers__c', 'Cloud Providers', 'text'),
+        signal_score: ours('Paydirt_Signal_Score__c', 'Signal Score', 'number'),
+        signal_score_change_7d: ours(
+          'Paydirt_Signal_Score_Change_7d__c',
+          'Signal Score, Change in 7 Days',
+          'number',
+        ),
+        signal_reason: ours('Paydirt_Signal_Reason__c', 'Signal Reason', 'text'),
+        signals_checked_at: ours('Paydirt_Signals_Checked_At__c', 'Signals Checked At', 'datetime'),
       },
       create: { company_name: { property: 'Name' }, domain: { property: 'Website' } },
       identity: {
@@ -69,6 +89,7 @@ export const salesforceMapping: CrmMapping = asDefaults({
         about: { property: 'Description' },
         city: { property: 'MailingCity' },
         country_code: { property: 'MailingCountry', as: 'country_name' },
+        left_company_at: ours('Paydirt_Left_Company_At__c', 'Left the Company At', 'date'),
       },
       create: nameAndReach,
       identity: {

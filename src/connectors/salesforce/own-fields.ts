@@ -1,4 +1,4 @@
-import type { CrmMapping, DescribedField } from '../../domain/mapping/mapping.ts'
+import type { CreateType, CrmMapping, DescribedField } from '../../domain/mapping/mapping.ts'
 import type { EnsuredField, EnsureOptions } from '../connector.ts'
 import type { DescribedObject } from './api/schema-cache.ts'
 
@@ -73,7 +73,11 @@ function wanted({ own, entities }: CrmMapping, entity: string, fields: readonly 
   ]
 }
 
-const typesFor: Record<'text' | 'number' | 'url' | 'email', readonly DescribedField['type'][]> = {
+const typesFor: Record<CreateType, readonly DescribedField['type'][]> = {
+  // A checkbox is never blank: it would say no where nothing was observed.
+  boolean: ['option'],
+  date: ['date'],
+  datetime: ['datetime'],
   email: ['email', 'text'],
   text: ['text'],
   number: ['number', 'integer'],

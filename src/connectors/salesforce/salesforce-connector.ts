@@ -13,6 +13,7 @@ import { collectionSize, type WriteHeaders } from './api/collections.ts'
 import type { SalesforceAuth } from './api/login.ts'
 import { longId } from './ids.ts'
 import { createMaker } from './making/maker.ts'
+import { createSalesforceNotes } from './noting/writer.ts'
 import { salesforceMapping } from './mapping.ts'
 import { ownFields } from './own-fields.ts'
 import { describedWithPlaces } from './place-codes.ts'
@@ -217,6 +218,8 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
       },
       inTurn,
     ),
+
+    notes: createSalesforceNotes({ client, schema, mapping }, inTurn),
 
     async quota() {
       if (!client.quota()) await client.call(limitsSchema, { path: '/limits' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FieldRule } from './field-policy.ts'
 import type { FieldValue, Patch } from '../record.ts'
-import { blockedFields, type BlockedValue } from './blocked-values.ts'
+import { blockedFields, clearedValue, type BlockedValue } from './blocked-values.ts'
 
 const undone: BlockedValue = {
   field: 'industry',
@@ -49,6 +49,13 @@ test.each<[string, BlockedValue, Partial<Asked>, boolean]>([
     { proposed: { industry: { set: 'Glass' } }, standing: { industry: 'GLASS' } },
     false,
   ],
+  [
+    'a clear that was undone',
+    { ...undone, value: clearedValue },
+    { proposed: { industry: { clear: true } as const }, standing: {} },
+    true,
+  ],
+  ['but a value is written over it', { ...undone, value: clearedValue }, {}, false],
   ['a value that is not proposed', undone, { proposed: {}, standing: {} }, false],
   ['rows from before these columns block nothing', { ...undone, rule: null, mapping: null }, {}, false],
 ])('%s', (_, remembered, change, isBlocked) => {

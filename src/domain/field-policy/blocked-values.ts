@@ -12,6 +12,9 @@ export interface BlockedValue {
   code: string | null
 }
 
+/** The ledger's word for a field that was cleared. Null stands there for the values of a forgotten subject. */
+export const clearedValue = ''
+
 export interface BlockedBy {
   proposed: Patch
   /** The proposed values as the record will show them. Values that do not fit their field are left out. */
@@ -36,7 +39,7 @@ export function blockedFields(values: readonly BlockedValue[], by: BlockedBy): M
 }
 
 /**
- * Returns the value that a field would have, and the mapping under which it is remembered. A value that does not fit the
+ * Returns the value that a field would have (`clearedValue` for none), and the mapping under which it is remembered. A value that does not fit the
  * field has a mapping name of its own: it is tried again once the CRM has the missing option.
  */
 export function writeTargetOf(
@@ -46,5 +49,6 @@ export function writeTargetOf(
   const value = Object.hasOwn(standing, field) ? standing[field] : undefined
   if (value !== undefined) return { value, mapping: mapping(field) }
   const change = Object.hasOwn(proposed, field) ? proposed[field] : undefined
+  if (change && 'clear' in change) return { value: clearedValue, mapping: mapping(field) }
   return change && 'set' in change ? { value: change.set, mapping: `${mapping(field)} unfit` } : undefined
 }

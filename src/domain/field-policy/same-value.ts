@@ -6,9 +6,22 @@ import { canonicalEmail } from '../normalise/email.ts'
 import { normalForm } from '../normalise/normal-form.ts'
 import { parsePhone } from '../normalise/phone.ts'
 import type { FieldValue } from '../record.ts'
+import { isoDay, parseIsoTime } from '../values/iso-time.ts'
 import { parseNumber } from '../values/number.ts'
 
-type Form = 'email' | 'phone' | 'domain' | 'url' | 'profile' | 'country' | 'number' | 'option' | 'text'
+type Form =
+  | 'email'
+  | 'phone'
+  | 'domain'
+  | 'url'
+  | 'profile'
+  | 'country'
+  | 'number'
+  | 'option'
+  | 'date'
+  | 'datetime'
+  | 'flag'
+  | 'text'
 
 /** The form in which the values of a canonical field are compared. Every other field is compared as text. */
 const forms: Readonly<Record<string, Form>> = {
@@ -28,6 +41,16 @@ const forms: Readonly<Record<string, Form>> = {
   connections: 'number',
   industry: 'option',
   company_type: 'option',
+  expansion_stage: 'option',
+  expansion_direction: 'option',
+  open_jobs: 'number',
+  open_jobs_change_30d: 'number',
+  last_news_at: 'date',
+  left_company_at: 'date',
+  advertising: 'flag',
+  signal_score: 'number',
+  signal_score_change_7d: 'number',
+  signals_checked_at: 'datetime',
 }
 
 /**
@@ -66,6 +89,17 @@ function comparable(form: Form, value: FieldValue, country: string | undefined):
       return countryCode(text) ?? text.toLowerCase()
     case 'number':
       return number(value, country) ?? text
+    case 'date': {
+      const atMs = parseIsoTime(text)
+      return atMs === undefined ? text : isoDay(atMs)
+    }
+    case 'datetime': {
+      // Salesforce keeps whole seconds.
+      const atMs = parseIsoTime(text)
+      return atMs === undefined ? text : String(Math.floor(atMs / 1_000))
+    }
+    case 'flag':
+      return /^(?:true|yes)$/i.test(text) ? 'yes' : /^(?:false|no)$/i.test(text) ? 'no' : text
     case 'option':
       // A picklist writes HOSPITAL_HEALTH_CARE for "Hospital & Health Care".
       return letters(text.replace(/&|\band\b/gi, ' ').replaceAll(/_and_/gi, '_')) || text

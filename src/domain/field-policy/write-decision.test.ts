@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FieldRule } from './field-policy.ts'
 import type { FieldValue, Patch } from '../record.ts'
+import { clearedValue } from './blocked-values.ts'
 import { decideWrite, type OpenIntent } from './write-decision.ts'
 
 const task = (patch: Patch) => ({
@@ -159,5 +160,31 @@ describe('a record that names another subject now', () => {
       patch: {},
       done: pilot,
     })
+  })
+})
+
+describe('a field that an interrupted attempt was about to clear', () => {
+  const clear: Patch = { cloud_providers: { clear: true } }
+  const by = {
+    ours: { cloud_providers: 'AWS' },
+    open: [intent('cloud_providers', 'AWS', clearedValue)],
+    rule: () => 'overwrite_ours' as const,
+  }
+  test.each([
+    ['is cleared once more where the attempt did not come to it', { cloud_providers: 'AWS' }, 'write'],
+    ['counts as cleared where it is', {}, 'written'],
+    ['is left alone where a person has filled it since', { cloud_providers: 'On premises' }, 'end'],
+  ])('%s', (_, values: Record<string, FieldValue>, kind) => {
+    expect(decideWrite(task(clear), present(values), by)).toMatchObject({ kind })
+  })
+
+  test('a value of a person over one that we cleared is kept, and a blank is filled again', () => {
+    const ours = { cloud_providers: clearedValue }
+    const set: Patch = { cloud_providers: { set: 'Azure' } }
+    const rule = () => 'overwrite_ours' as const
+    expect(decideWrite(task(set), present({}), { ours, open: [], rule })).toMatchObject({ kind: 'write' })
+    expect(
+      decideWrite(task(set), present({ cloud_providers: 'On premises' }), { ours, open: [], rule }),
+    ).toMatchObject({ kind: 'end', reason: 'every field found is filled already' })
   })
 })

@@ -1,5 +1,5 @@
 import type { FieldValue, Patch } from '../record.ts'
-import type { BlockedValue } from './blocked-values.ts'
+import { clearedValue, type BlockedValue } from './blocked-values.ts'
 import { strayAddressParts } from './address-parts.ts'
 import { absentReason, absentStatus, type CurrentRecord, type PresentRecord } from './current-record.ts'
 import { applyPolicy, type FieldRule, type KeptReason } from './field-policy.ts'
@@ -66,7 +66,8 @@ function decidePresent(
   const country = typeof current['country_code'] === 'string' ? current['country_code'] : undefined
   const same = (field: string, value: FieldValue | null) => {
     const now = current[field]
-    if (now === undefined || value === null) return now === undefined && value === null
+    const isNone = value === null || value === clearedValue
+    if (now === undefined || isNone) return now === undefined && isNone
     return sameValue(field, now, value, country)
   }
   const done: Patch = {}

@@ -1,3 +1,4 @@
+// One file because each type of field is converted there and back by the same table.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countryCode, countryName } from '../normalise/country.ts'
@@ -45,6 +46,16 @@ describe('a value that fits', () => {
     ['a text of any length', 'Acme', field('text', { maxLength: 0 }), 'Acme'],
     ['day', '2026-11-20T23:30:00Z', field('date'), '2026-11-20'],
     ['time', '2026-11-20', field('datetime'), '2026-11-20T00:00:00.000Z'],
+    ['day of a time east of UTC', '2026-11-20T00:30:00+02:00', field('date'), '2026-11-19'],
+    ['day of a time west of UTC', '2026-11-20T23:30:00-05:00', field('date'), '2026-11-21'],
+    [
+      'time with a zone as Salesforce has it',
+      '2026-11-20T08:00:00.000+0000',
+      field('datetime'),
+      '2026-11-20T08:00:00.000Z',
+    ],
+    ['time without a zone', '2026-11-20 08:00', field('datetime'), '2026-11-20T08:00:00.000Z'],
+    ['day that is leap', '2028-02-29', field('date'), '2028-02-29'],
     ['option by label', 'Hospital & Health Care', field('option', industries), 'HOSPITAL_HEALTH_CARE'],
     [
       'option by value',
@@ -125,6 +136,8 @@ describe('a value that does not fit', () => {
     ['a year', '2026', field('date'), 'NOT_A_DATE'],
     ['a bare number as a URL', '0', field('url'), 'NOT_A_URL'],
     ['a host without a dot', 'localhost', field('url'), 'NOT_A_URL'],
+    ['a day that no February has', '2026-02-29', field('date'), 'NOT_A_DATE'],
+    ['an hour that no day has', '2026-11-20T24:30:00Z', field('datetime'), 'NOT_A_DATE'],
     ['an ambiguous day', '03/04/2026', field('date'), 'NOT_A_DATE'],
     ['no option', 'Alchemy', field('option', industries), 'NO_SUCH_OPTION'],
     [
@@ -278,4 +291,40 @@ test('a conversion is idempotent', () => {
     ),
     { seed: testSeed() },
   )
+})
+
+describe('yes or no', () => {
+  const yesNo = field('option', options('Yes', 'No'))
+  test.each<[boolean, DescribedField, unknown]>([
+    [true, field('boolean'), true],
+    [false, field('boolean'), false],
+    [true, yesNo, 'Yes'],
+    [false, yesNo, 'No'],
+    [false, field('option', options('true', 'false')), 'false'],
+    [false, field('text'), 'No'],
+  ])('%s in %o', (value, described, expected) => {
+    const kind = 'flag'
+    expect(toCrm(value, described, {}, { kind })).toEqual({ ok: true, value: expected })
+    expect(toCrm(expected as string, described, {}, { kind })).toEqual({ ok: true, value: expected })
+  })
+
+  test('has no place among other options', () => {
+    const converted = toCrm(true, field('option', options('Often', 'Rarely')), {}, { kind: 'flag' })
+    expect(converted).toMatchObject({ ok: false, code: 'NO_SUCH_OPTION' })
+  })
+})
+
+describe('a date of the CRM', () => {
+  test.each<[unknown, 'date' | 'datetime', unknown]>([
+    ['2026-11-20', 'date', '2026-11-20'],
+    ['1795046400000', 'date', '2026-11-19'],
+    [' 2026-11-20T00:00:00Z', 'date', '2026-11-20'],
+    ['2026-11-20T08:00:00.000+0000', 'datetime', '2026-11-20T08:00:00.000Z'],
+    ['2026-11-20T08:00:00Z', 'datetime', '2026-11-20T08:00:00.000Z'],
+    ['1795046399987', 'datetime', '2026-11-18T23:59:59.987Z'],
+    ['soon', 'date', 'soon'],
+    ['', 'date', undefined],
+  ])('%j as %s is %j', (value, type, expected) => {
+    expect(fromCrm(value, { type })).toBe(expected)
+  })
 })

@@ -5,6 +5,7 @@ import { phoneWithExtension } from '../normalise/phone.ts'
 import { isBlank, type DescribedField, type FieldMapping } from './mapping.ts'
 import type { FieldValue } from '../record.ts'
 import { mayBeCut, type ValueKind } from '../values/kinds.ts'
+import { isoDay, parseIsoTime } from '../values/iso-time.ts'
 import { parseNumber } from '../values/number.ts'
 import { webAddressFault } from '../values/web-address.ts'
 
@@ -47,7 +48,8 @@ export function toCrm(
   const single = values.length === 1 && typeof values[0] === 'number' ? values[0] : undefined
 
   if (mapping.as === 'country_code' || mapping.as === 'country_name') return toCountry(joined, field, mapping)
-  if (field.type === 'option' || mapping.as === 'option') return toOption(joined, field, mapping)
+  if (field.type === 'option' || mapping.as === 'option')
+    return context.kind === 'flag' ? toYesOrNo(joined, field, mapping) : toOption(joined, field, mapping)
   if (field.type === 'options' || mapping.as === 'options')
     return toOptions(values.map(String), field, mapping)
   if (field.type === 'phone' || mapping.as === 'phone') {
@@ -71,6 +73,7 @@ export function toCrm(
     case 'other':
       return refuse('NOT_PLAIN', 'the field does not hold plain values')
     default:
+      if (context.kind === 'flag') return whole(yesOrNo(joined)?.[0] ?? joined, field)
       if (mapping.as === 'number') return toNumber(single ?? joined, 'number', context.country)
       return typeof single === 'number' || !mayBeCut(context.kind ?? 'text')
         ? whole(joined, field)
@@ -95,6 +98,12 @@ export function fromCrm(
   if (field.type === 'number' || field.type === 'integer') {
     const number = Number(text)
     return Number.isFinite(number) ? number : text
+  }
+  if (field.type === 'date' || field.type === 'datetime') {
+    // HubSpot's webhooks and older calls have milliseconds, Salesforce a zone without a colon.
+    const atMs = /^-?\d{9,15}$/.test(text) ? Number(text) : parseIsoTime(text)
+    if (atMs === undefined) return text
+    return field.type === 'date' ? isoDay(atMs) : new Date(atMs).toISOString()
   }
   if (field.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   return text
@@ -166,17 +175,31 @@ function toNumber(
 }
 
 function toBoolean(text: string): Converted {
-  if (/^(true|yes|y|1)$/i.test(text)) return { ok: true, value: true }
-  if (/^(false|no|n|0)$/i.test(text)) return { ok: true, value: false }
-  return refuse('NOT_A_BOOLEAN', 'it is neither true nor false')
+  const words = yesOrNo(text)
+  return words
+    ? { ok: true, value: words[0] === 'Yes' }
+    : refuse('NOT_A_BOOLEAN', 'it is neither true nor false')
+}
+
+/** Fits yes or no into a picklist, which can also say that neither is known: a checkbox of Salesforce cannot. */
+function toYesOrNo(text: string, field: DescribedField, mapping: Choices): Converted {
+  const words = [text, ...(yesOrNo(text) ?? [])]
+  const found = words
+    .map((word) => matchOption(word, field, mapping.options))
+    .find((option) => option !== undefined)
+  return found === undefined ? toOption(text, field, mapping) : { ok: true, value: found }
+}
+
+function yesOrNo(text: string): readonly ['Yes', 'true'] | readonly ['No', 'false'] | undefined {
+  if (/^(true|yes|y|1)$/i.test(text)) return ['Yes', 'true']
+  return /^(false|no|n|0)$/i.test(text) ? ['No', 'false'] : undefined
 }
 
 function toDate(text: string, type: 'date' | 'datetime'): Converted {
   // Only unambiguous dates: 03/04/2026 can be two days.
-  const atMs = /^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(atMs)) return refuse('NOT_A_DATE', 'it is not an ISO 8601 date')
-  const iso = new Date(atMs).toISOString()
-  return { ok: true, value: type === 'date' ? iso.slice(0, 10) : iso }
+  const atMs = parseIsoTime(text)
+  if (atMs === undefined) return refuse('NOT_A_DATE', 'it is not an ISO 8601 date')
+  return { ok: true, value: type === 'date' ? isoDay(atMs) : new Date(atMs).toISOString() }
 }
 
 function toUrl(text: string, field: DescribedField): Converted {

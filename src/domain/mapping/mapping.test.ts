@@ -1,3 +1,4 @@
+// One file because every fault of a mapping is refused by the same schema.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { editDistance, nearNames } from '../normalise/near-names.ts'
@@ -198,7 +199,7 @@ describe('the mapping of the config file', () => {
     [
       'a type that cannot be created',
       {
-        companies: { fields: { tagline: { property: 'x', create: { label: 'X', type: 'date' } } } },
+        companies: { fields: { tagline: { property: 'x', create: { label: 'X', type: 'currency' } } } },
       },
     ],
     [
@@ -247,6 +248,17 @@ describe('the stamp of our own writes', () => {
     expect(source.length).toBeLessThan(64)
     expect(own({ email: 'ana@norvik.com ', employees: '12.0', city: null, name: 'other' }, source)).toBe(true)
     expect(own({ email: 'ana@norvik.com', employees: '12', name: 'changed by another' }, source)).toBe(true)
+  })
+
+  test('matches times and yes or no in the forms of every CRM', () => {
+    const written = { at: '2026-11-23T23:59:59.987Z', ad: false, day: '2026-11-23' }
+    const source = writeStamp(['ad', 'at', 'day'], written)
+    const isOurs = (values: Record<string, string | boolean>) =>
+      isOwnWrite({ properties: ['ad', 'at', 'day'], values, source, enrichedAtMs: atMs, modifiedAtMs: atMs })
+    const times = ['2026-11-23T23:59:59.000+0000', '2026-11-23T23:59:59Z', '2026-11-24T00:59:59+01:00']
+    for (const at of times) expect(isOurs({ at, ad: 'false', day: '2026-11-23' })).toBe(true)
+    expect(isOurs({ ...written, at: '2026-11-23T23:59:58Z' })).toBe(false)
+    expect(isOurs({ ...written, day: '2026-11-22' })).toBe(false)
   })
 
   test('breaks by another value, a later change, other properties, and without a stamp', () => {

@@ -57,6 +57,10 @@ export const conversions = [
 ] as const
 type Conversion = (typeof conversions)[number]
 
+/** The types of the properties that can be created. */
+export const createTypes = ['text', 'number', 'url', 'email', 'date', 'datetime', 'boolean'] as const
+export type CreateType = (typeof createTypes)[number]
+
 export interface FieldMapping {
   property: string
   as?: Conversion
@@ -68,7 +72,7 @@ export interface FieldMapping {
    * Present for a property of ours, which is created when the CRM lacks it. An `optional` one is created for a recipe that
    * wants its field; without it the field is left out, and nothing is bought for it.
    */
-  create?: { label: string; type: 'text' | 'number' | 'url' | 'email'; optional?: true | undefined }
+  create?: { label: string; type: CreateType; optional?: true | undefined }
 }
 
 export type IdentityField = keyof Identity

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import {
   conversions,
+  createTypes,
   unknownFields,
   type CrmMapping,
   type EntityMapping,
@@ -36,7 +37,7 @@ const fieldSchema = z.strictObject({
       '`{ label, type, optional }`',
       z.strictObject({
         label: z.string().min(1),
-        type: z.enum(['text', 'number', 'url', 'email']),
+        type: z.enum(createTypes),
         optional: z.literal(true).optional(),
       }),
     ),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { parseIsoTime } from '../values/iso-time.ts'
 
 /** A value as the stamp hashes it, in one spelling for all the forms in which a CRM returns it. */
 export type StampValue = string | number | boolean | null | undefined
@@ -57,8 +58,10 @@ function digest(names: readonly string[], values: Readonly<Record<string, StampV
   return createHash('sha256').update(JSON.stringify(pairs)).digest('hex').slice(0, 16)
 }
 
-/** Folds what CRMs change on their own: they trim, fold case (e-mail, domain) and reformat numbers. */
+/** Folds what CRMs change on their own: they trim, fold case (e-mail, domain), reformat numbers and cut times to seconds. */
 function normal(value: StampValue): string {
   const text = value === null || value === undefined ? '' : String(value).trim().toLowerCase()
+  const atMs = text.length > 10 ? parseIsoTime(text) : undefined
+  if (atMs !== undefined) return `at ${Math.floor(atMs / 1_000)}`
   return text !== '' && Number.isFinite(Number(text)) ? String(Number(text)) : text
 }

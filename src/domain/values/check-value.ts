@@ -5,6 +5,7 @@ import { canonicalEmail } from '../normalise/email.ts'
 import { phoneWithExtension } from '../normalise/phone.ts'
 import type { FieldValue } from '../record.ts'
 import type { ValueKind } from './kinds.ts'
+import { isoDay, parseIsoTime } from './iso-time.ts'
 import { parseNumber } from './number.ts'
 import { textFault } from './text-fault.ts'
 import { webAddressFault } from './web-address.ts'
@@ -22,7 +23,8 @@ const years = { first: 500, last: 2_100 } as const
  * a year. Nothing unchecked reaches a CRM or a file. Reasons never contain the value. Idempotent.
  */
 export function checkValue(kind: ValueKind, raw: FieldValue): CheckedValue {
-  if (kind === 'count' || kind === 'year') return checkNumber(kind, raw)
+  if (kind === 'count' || kind === 'year' || kind === 'change' || kind === 'score')
+    return checkNumber(kind, raw)
   const text = String(raw).trim()
   const fault = textFault(text, kind === 'label' ? lengths.label : lengths.text)
   if (fault !== undefined) return refuse(fault)
@@ -62,16 +64,34 @@ export function checkValue(kind: ValueKind, raw: FieldValue): CheckedValue {
       const code = countryCode(text)
       return code === undefined ? refuse('it is not a known country') : { ok: true, value: code }
     }
+    case 'date':
+    case 'datetime': {
+      const atMs = parseIsoTime(text)
+      if (atMs === undefined) return refuse('it is not a date of ISO 8601')
+      return { ok: true, value: kind === 'date' ? isoDay(atMs) : new Date(atMs).toISOString() }
+    }
+    case 'flag':
+      if (/^(?:true|yes)$/i.test(text)) return { ok: true, value: true }
+      if (/^(?:false|no)$/i.test(text)) return { ok: true, value: false }
+      return refuse('it is neither yes nor no')
   }
 }
 
-function checkNumber(kind: 'count' | 'year', raw: FieldValue): CheckedValue {
+const bounds = {
+  year: { least: years.first, most: years.last, what: 'a year' },
+  count: { least: 0, most: mostCounted, what: 'a count' },
+  change: { least: -mostCounted, most: mostCounted, what: 'a whole number' },
+  score: { least: -mostCounted, most: mostCounted, what: 'a number' },
+} as const
+
+function checkNumber(kind: keyof typeof bounds, raw: FieldValue): CheckedValue {
   // A thousand for some, one for others, and nobody counts in thousandths.
   if (typeof raw === 'string' && /^\s*\d{1,3}\.\d{3}\s*$/.test(raw)) return refuse('it can be two numbers')
   const number = typeof raw === 'number' ? raw : typeof raw === 'string' ? parseNumber(raw) : undefined
-  const [least, most] = kind === 'year' ? [years.first, years.last] : [0, mostCounted]
-  if (number === undefined || !Number.isInteger(number) || number < least || number > most)
-    return refuse(kind === 'year' ? 'it is not a year' : 'it is not a count')
+  const { least, most, what } = bounds[kind]
+  const isWhole = kind === 'score' || Number.isInteger(number)
+  if (number === undefined || !isWhole || !(number >= least && number <= most))
+    return refuse(`it is not ${what}`)
   return { ok: true, value: number + 0 }
 }
 

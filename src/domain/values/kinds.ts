@@ -11,6 +11,16 @@ export type ValueKind =
   | 'country'
   | 'year'
   | 'count'
+  /** A whole number that may be negative. */
+  | 'change'
+  /** A number that may have decimals and be negative. */
+  | 'score'
+  /** A day, `2026-11-23`. */
+  | 'date'
+  /** A point in time, in UTC. */
+  | 'datetime'
+  /** Yes or no. */
+  | 'flag'
 
 /** The canonical fields that are more than a label. */
 const kinds: Readonly<Record<string, ValueKind>> = {
@@ -38,6 +48,17 @@ const kinds: Readonly<Record<string, ValueKind>> = {
   description: 'text',
   about: 'text',
   similar_companies: 'text',
+  expansion_markets: 'text',
+  open_jobs_change_30d: 'change',
+  last_news_at: 'date',
+  last_news_title: 'text',
+  advertising: 'flag',
+  cloud_providers: 'text',
+  signal_score: 'score',
+  signal_score_change_7d: 'score',
+  signal_reason: 'text',
+  signals_checked_at: 'datetime',
+  left_company_at: 'date',
 }
 
 /** Returns the kind of a canonical field of an object. */

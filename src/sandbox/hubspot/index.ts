@@ -14,6 +14,7 @@ import { ownerRoutes } from './making/owners.ts'
 import { accountRoutes } from './routes-account.ts'
 import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
 import { automationRoutes, type HubspotWorkflows } from './routes-automation.ts'
+import { noteRoutes } from './noting/routes.ts'
 import { objectRoutes } from './routes-objects.ts'
 import { propertyRoutes, validationRoutes } from './routes-properties.ts'
 import { seedRecords, type SeedOptions } from './seed.ts'
@@ -85,16 +86,19 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
   const app = new Hono<HubspotEnv>()
   app.use('*', gate.middleware)
   app.onError(answerError)
+  const notes = noteRoutes({ store, auth, faults, portalId: PORTAL_ID, now })
   const objects = objectRoutes({ store, auth, faults, portalId: PORTAL_ID, now })
   const properties = propertyRoutes(store, auth, now)
   const associations = associationRoutes(store, auth, now)
   for (const version of ['v3', ...VERSIONS])
     app.route(`/crm/owners/${version}`, ownerRoutes(store.owners, auth, now))
   app.route('/crm/v4/objects', recordAssociationRoutes(store, auth))
+  app.route('/crm/v3/objects', notes)
   app.route('/crm/v3/objects', objects)
   app.route('/crm/v3/properties', properties)
   app.route('/crm/v4/associations', associations)
   for (const version of VERSIONS) {
+    app.route(`/crm/objects/${version}`, notes)
     app.route(`/crm/objects/${version}`, objects)
     app.route(`/crm/properties/${version}`, properties)
     app.route(`/crm/associations/${version}`, associations)

@@ -4,6 +4,7 @@ import type { HubspotAuth } from './auth.ts'
 import { notFound, validationError } from './errors.ts'
 import type { HubspotEnv } from './gate.ts'
 import { OBJECT_TYPE_IDS, TIED_TYPE_IDS, type HubspotType, type TiedKind } from './properties.ts'
+import type { ActivityKind } from './noting/activities.ts'
 import { batchAnswer, objectType, parseBody, scope, type BatchError } from './answers.ts'
 import type { HubspotStore } from './store.ts'
 
@@ -20,6 +21,29 @@ export function associationRoutes(
   now: () => number,
 ): Hono<HubspotEnv> {
   const app = new Hono<HubspotEnv>()
+
+  app.post('/:from{notes|tasks}/:to/batch/read', async (c) => {
+    const [kind, to] = [c.req.param('from') as ActivityKind, objectType(c.req.param('to'))]
+    auth.require(scope('contacts', 'read'), scope(to, 'read'))
+    const { inputs } = parseBody(readSchema, await c.req.text())
+    const results: object[] = []
+    const errors: BatchError[] = []
+    for (const { id } of inputs) {
+      const activity = store.activities.all.get(id)
+      const isThere = activity?.kind === kind && activity.archivedAtMs === undefined
+      const links = (isThere ? activity.ties : []).filter(({ type }) => type === to)
+      if (links.length > 0)
+        results.push({
+          from: { id },
+          to: links.map((tie) => ({
+            toObjectId: store.get(to, tie.id)?.id ?? tie.id,
+            associationTypes: [{ category: 'HUBSPOT_DEFINED', typeId: 0, label: null }],
+          })),
+        })
+      else errors.push(noAssociations(kind, to, id))
+    }
+    return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 200)
+  })
 
   app.post('/:from/:to/batch/read', async (c) => {
     const kind = tiedKind(c.req.param('to'))
@@ -175,16 +199,20 @@ function linksOf(store: HubspotStore, from: HubspotType, id: string): object[] {
   }))
 }
 
-function noAssociations(from: HubspotType, to: HubspotType | TiedKind, id: string): BatchError {
+function noAssociations(
+  from: HubspotType | ActivityKind,
+  to: HubspotType | TiedKind,
+  id: string,
+): BatchError {
   const singular: Readonly<Record<string, string>> = { companies: 'company', contacts: 'contact' }
   return {
     status: 'error',
     category: 'OBJECT_NOT_FOUND',
     subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
-    message: `No ${singular[to] ?? to.replace(/s$/, '')} is associated with ${singular[from]} ${id}.`,
+    message: `No ${singular[to] ?? to.replace(/s$/, '')} is associated with ${singular[from] ?? from.replace(/s$/, '')} ${id}.`,
     context: {
       fromObjectId: [id],
-      fromObjectType: [OBJECT_TYPE_IDS[from]],
+      fromObjectType: [{ ...OBJECT_TYPE_IDS, ...TIED_TYPE_IDS }[from]],
       toObjectType: [{ ...OBJECT_TYPE_IDS, ...TIED_TYPE_IDS }[to]],
     },
   }

@@ -64,6 +64,14 @@ export function propertyRoutes(store: HubspotStore, auth: HubspotAuth, now: () =
       throw validationError('An object can have at most 10 properties with unique values')
     if (given.type === 'enumeration' && given.options.length === 0)
       throw validationError('An enumeration property needs options')
+    if (
+      given.type === 'bool' &&
+      given.options
+        .map(({ value }) => value)
+        .toSorted()
+        .join() !== 'false,true'
+    )
+      throw validationError('A boolean property needs exactly two options with the values true and false')
     const at = new Date(now()).toISOString()
     const property: HubspotProperty = {
       description: '',
@@ -75,7 +83,6 @@ export function propertyRoutes(store: HubspotStore, auth: HubspotAuth, now: () =
       ...defined(given),
       options: given.options.map((option, displayOrder) => ({
         displayOrder,
-        hidden: false,
         ...defined(option),
       })),
       calculated: false,
@@ -143,7 +150,7 @@ const propertySchema = z.object({
         label: z.string(),
         value: z.string(),
         displayOrder: z.number().int().optional(),
-        hidden: z.boolean().optional(),
+        hidden: z.boolean(),
       }),
     )
     .default([]),

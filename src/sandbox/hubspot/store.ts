@@ -1,4 +1,5 @@
 import { firstOwners, type HubspotOwner } from './making/owners.ts'
+import { createActivities, type Activities } from './noting/activities.ts'
 import {
   MODIFIED_PROPERTY,
   createPropertyRegistry,
@@ -37,6 +38,7 @@ interface NewHubspotRecord {
 /** The account's data: the API reads and writes it, and tests change it directly. */
 export interface HubspotStore {
   readonly registry: PropertyRegistry
+  readonly activities: Activities
   /** The users to whom records can belong. */
   readonly owners: Map<string, HubspotOwner>
   add(type: HubspotType, record: NewHubspotRecord): HubspotRecord
@@ -123,6 +125,16 @@ export function createHubspotStore(
   const store: HubspotStore = {
     registry: createPropertyRegistry(),
     owners: firstOwners(),
+    activities: createActivities(
+      now,
+      (type, id) => {
+        const record = store.get(type, id)
+        if (!record) return
+        rememberStale(record)
+        record.modifiedAtMs = now()
+      },
+      (type, id) => store.get(type, id)?.id,
+    ),
     add(type, given) {
       const id = given.id ?? String(nextIds[type])
       if (Number(id) < nextIds[type]) throw new Error(`ids of ${type} go on from ${nextIds[type]}, not ${id}`)
@@ -225,7 +237,10 @@ export function createHubspotStore(
       const key = `${type} ${must(type, id).id} ${kind}`
       ties.set(key, (ties.get(key) ?? new Set()).add(otherId))
     },
-    tiedTo: (type, id, kind) => [...(ties.get(`${type} ${id} ${kind}`) ?? [])],
+    tiedTo: (type, id, kind) => [
+      ...(ties.get(`${type} ${id} ${kind}`) ?? []),
+      ...(kind === 'notes' || kind === 'tasks' ? store.activities.of(type, id, kind) : []),
+    ],
     associate(contactId, companyId, isPrimary) {
       const companies = companiesByContact.get(contactId) ?? new Map<string, { isPrimary: boolean }>()
       const link = { isPrimary: isPrimary ?? companies.size === 0 }
@@ -244,6 +259,7 @@ export function createHubspotStore(
       emails,
       uniques,
       ties,
+      activities: store.activities.all,
       companiesByContact,
       contactsByCompany,
       registry: store.registry,

@@ -62,9 +62,7 @@ function refuse(
       return { code: 'INVALID_INTEGER', message: `${value} was not a valid number.` }
     case 'date':
     case 'datetime':
-      return isDate(property.type, value)
-        ? undefined
-        : { code: 'INVALID_DATE', message: `${value} was not a valid date.` }
+      return refuseDate(property.type, value)
     case 'bool':
     case 'enumeration':
       return refuseOption(property, value)
@@ -87,10 +85,26 @@ function refuseOption(property: HubspotProperty, value: string): Omit<InvalidVal
   }
 }
 
-function isDate(type: 'date' | 'datetime', value: string): boolean {
-  if (/^-?\d{1,15}$/.test(value)) return type === 'datetime' || Number(value) % 86_400_000 === 0
-  if (type === 'date') return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
-  return /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})$/.test(value) && !Number.isNaN(Date.parse(value))
+/**
+ * A date is a day as text, or midnight UTC in milliseconds ("How should timestamps be formatted for HubSpot's APIs"); the words
+ * of the refusal are those that users report. A datetime without a zone is refused.
+ */
+function refuseDate(type: 'date' | 'datetime', value: string): Omit<InvalidValue, 'property'> | undefined {
+  const refusal = (message: string) => ({ code: 'INVALID_DATE', message })
+  if (/^-?\d{1,15}$/.test(value)) {
+    const at = new Date(Number(value))
+    if (type === 'datetime' || at.getTime() % 86_400_000 === 0) return undefined
+    const time = `${at.getUTCHours()}:${at.getUTCMinutes()}:${at.getUTCSeconds()}.${at.getUTCMilliseconds()}`
+    return refusal(`${value} is at ${time} UTC, not midnight!`)
+  }
+  const form =
+    type === 'date'
+      ? /^\d{4}-\d{2}-\d{2}$/
+      : /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+  const day = value.slice(0, 10)
+  const isDay =
+    form.test(value) && !Number.isNaN(Date.parse(value)) && new Date(day).toISOString().startsWith(day)
+  return isDay ? undefined : refusal(`${value} was not a valid date.`)
 }
 
 function isEmail(value: string, acceptedTlds: ReadonlySet<string>): boolean {

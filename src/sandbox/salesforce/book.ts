@@ -15,11 +15,13 @@ interface BookDeps {
   paydirtUrl: () => string
 }
 
-const labels = { Account: 'Accounts', Contact: 'Contacts', Lead: 'Leads' }
+const labels = { Account: 'Accounts', Contact: 'Contacts', Lead: 'Leads', Note: 'Notes', Task: 'Tasks' }
 const hints: Record<SalesforceType, readonly string[]> = {
   Account: ['Website', 'BillingCountry', 'Industry'],
   Contact: ['Email', 'Title', 'MailingCountry'],
   Lead: ['Email', 'Company', 'Status'],
+  Note: ['Body'],
+  Task: ['Status', 'ActivityDate'],
 }
 
 export function createSalesforceBook({ store, changes, now, secret, paydirtUrl }: BookDeps): CrmBook {

@@ -1,8 +1,9 @@
 // One file because the fields of an org and what a describe call says of them are one table.
 import { accountFields } from './package-fields.ts'
+import { noteFields, taskFields } from './noting/fields.ts'
 import { describedStates, orgCountries } from './places/countries.ts'
 
-export type SalesforceType = 'Account' | 'Contact' | 'Lead'
+export type SalesforceType = 'Account' | 'Contact' | 'Lead' | 'Note' | 'Task'
 
 export type FieldType =
   | 'id'
@@ -37,6 +38,8 @@ export interface FieldDefinition {
   readonly unique?: boolean
   /** An upsert may find records by it. */
   readonly externalId?: boolean
+  /** Decimals of a number, to which a value is rounded. Default: not rounded. */
+  readonly scale?: number
   readonly picklist: readonly string[]
   readonly isRestricted: boolean
   /** Set for the codes of the state and country picklists. */
@@ -65,7 +68,7 @@ export interface OrgFeatures {
 export function createSchema(features: OrgFeatures = {}): Record<SalesforceType, ObjectDefinition> {
   const schema = createObjects(features)
   if (features.placePicklists)
-    for (const { name, fields } of Object.values(schema))
+    for (const { name, fields } of [schema.Account, schema.Contact, schema.Lead])
       for (const definition of placeFields(placePrefixes[name]))
         fields.set(definition.name.toLowerCase(), definition)
   if (features.personAccounts) addPersonFields(schema)
@@ -98,6 +101,8 @@ export const placePrefixes: Readonly<Record<SalesforceType, string>> = {
   Account: 'Billing',
   Contact: 'Mailing',
   Lead: '',
+  Note: '',
+  Task: '',
 }
 
 function placeFields(prefix: string): FieldDefinition[] {
@@ -113,6 +118,16 @@ function createObjects({ dataCom = false }: OrgFeatures): Record<SalesforceType,
     Account: object('Account', '001', [...ACCOUNT_FIELDS, ...(dataCom ? DATA_COM_FIELDS : [])]),
     Contact: object('Contact', '003', CONTACT_FIELDS),
     Lead: object('Lead', '00Q', LEAD_FIELDS),
+    Note: activity(
+      'Note',
+      '002',
+      noteFields.map(({ name, type, ...more }) => field(name, type, more)),
+    ),
+    Task: activity(
+      'Task',
+      '00T',
+      taskFields.map(({ name, type, ...more }) => field(name, type, more)),
+    ),
   }
 }
 
@@ -177,7 +192,7 @@ export function describeField(definition: FieldDefinition): object {
     referenceTo: definition.referenceTo,
     relationshipName: definition.relationshipName,
     restrictedPicklist: definition.isRestricted,
-    scale: 0,
+    scale: definition.scale ?? 0,
     soapType: SOAP_TYPES[type] ?? 'xsd:string',
     sortable: type !== 'textarea',
     type,
@@ -257,6 +272,20 @@ function object(name: SalesforceType, keyPrefix: string, own: readonly FieldDefi
   }
 }
 
+/** Notes and tasks are never merged, and have no fields of ours. */
+function activity(
+  name: SalesforceType,
+  keyPrefix: string,
+  own: readonly FieldDefinition[],
+): ObjectDefinition {
+  const all = [...systemFields(name).filter((each) => each.name !== 'MasterRecordId'), ...own]
+  return {
+    name,
+    keyPrefix,
+    fields: new Map(all.map((definition) => [definition.name.toLowerCase(), definition])),
+  }
+}
+
 function systemFields(name: SalesforceType): FieldDefinition[] {
   const readOnly = { nillable: false, updateable: false }
   return [
@@ -302,7 +331,9 @@ const CUSTOM_FIELDS: readonly FieldDefinition[] = [
 ]
 
 const ACCOUNT_FIELDS: readonly FieldDefinition[] = [
-  ...accountFields.map(([name, type, length]) => field(name, type, { length })),
+  ...accountFields.map(({ name, type, picklist, ...more }) =>
+    field(name, type, { ...more, ...(picklist ? { picklist, isRestricted: true } : {}) }),
+  ),
   field('Name', 'string', required),
   field('Website', 'url'),
   field('Phone', 'phone'),
@@ -342,6 +373,7 @@ const PERSON_FIELDS: readonly FieldDefinition[] = [
 
 const CONTACT_FIELDS: readonly FieldDefinition[] = [
   ...PERSON_FIELDS,
+  field('Paydirt_Left_Company_At__c', 'date'),
   field('AccountId', 'reference', { referenceTo: ['Account'], relationshipName: 'Account' }),
   field('Department', 'string', { length: 80 }),
   field('MailingStreet', 'textarea', { length: 255 }),

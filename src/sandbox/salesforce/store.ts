@@ -108,8 +108,10 @@ export function createSalesforceStore(
     Account: new Map(),
     Contact: new Map(),
     Lead: new Map(),
+    Note: new Map(),
+    Task: new Map(),
   }
-  const counters: Record<SalesforceType, number> = { Account: 0, Contact: 0, Lead: 0 }
+  const counters: Record<SalesforceType, number> = { Account: 0, Contact: 0, Lead: 0, Note: 0, Task: 0 }
   const must = (type: SalesforceType, id: string): SalesforceRecord => {
     const record = store.get(type, id)
     if (!record) throw new Error(`no ${type} record ${id}`)
@@ -299,6 +301,8 @@ export function readField(record: SalesforceRecord, name: string): FieldValue {
       return record.modifiedById
     case 'IsPersonAccount':
       return record.fields['IsPersonAccount'] === true
+    case 'IsClosed':
+      return record.type === 'Task' ? record.fields['Status'] === 'Completed' : null
     case 'IsConverted':
       return record.fields.IsConverted === true
     case 'Name':

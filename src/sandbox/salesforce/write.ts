@@ -1,6 +1,8 @@
 import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises'
 import { mayEdit, maySee } from './access.ts'
 import { accountFault, ownerFault, uniqueFault } from './making/rules.ts'
+import { readDate } from './values/dates.ts'
+import { readNumber } from './values/numbers.ts'
 import { settlePlaces } from './places/countries.ts'
 import { SalesforceError, saveError, type SaveError } from './errors.ts'
 import type { SalesforceFaults } from './faults.ts'
@@ -212,23 +214,17 @@ function readValue(field: FieldDefinition, value: unknown, isCsv: boolean): Fiel
     case 'currency': {
       const number =
         typeof value === 'number' ? value : Number(typeof value === 'string' ? value : Number.NaN)
-      if (Number.isFinite(number) && (field.type !== 'int' || Number.isInteger(number))) return number
+      if (Number.isFinite(number) && (field.type !== 'int' || Number.isInteger(number)))
+        return readNumber(field, number)
       return wrongForm(field, value, isCsv)
     }
     case 'boolean':
       if (typeof value === 'boolean') return value
       if (value === 'true' || value === 'false') return value === 'true'
       return wrongForm(field, value, isCsv)
-    case 'datetime': {
-      const atMs =
-        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN
-      if (Number.isNaN(atMs)) return wrongForm(field, value, isCsv)
-      return new Date(Math.floor(atMs / 1000) * 1000).toISOString().replace('Z', '+0000')
-    }
     case 'date':
-      if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value)))
-        return value.slice(0, 10)
-      return wrongForm(field, value, isCsv)
+    case 'datetime':
+      return readDate(field.type, value) ?? wrongForm(field, value, isCsv)
     case 'reference':
       if (typeof value === 'string' && isId(value)) return toLongId(value)
       return saveError('MALFORMED_ID', `${field.label}: id value of incorrect type: ${String(value)}`, [

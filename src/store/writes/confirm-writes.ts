@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Database } from '../database/database.ts'
 import { pages } from '../database/parameters.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { finishTasks, type TaskResult } from '../runs/ready-tasks.ts'
 
 /** The outcome of a task's intents. An intent that is in no list was never sent, and is deleted. */

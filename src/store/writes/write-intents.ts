@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { BlockedValue } from '../../domain/field-policy/blocked-values.ts'
+import { clearedValue, type BlockedValue } from '../../domain/field-policy/blocked-values.ts'
 import type { OpenIntent } from '../../domain/field-policy/write-decision.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
-import type { FieldWriteState } from '../database/states.ts'
+import type { FieldWriteState } from '../database/tables/states.ts'
 import { createMergedRecords } from '../runs/merged-records.ts'
 
 export interface Intent {
@@ -16,7 +16,7 @@ export interface Intent {
   old: FieldValue | null
   /** The old value exactly as the CRM held it; undefined when the field was blank. */
   oldRaw?: FieldValue | undefined
-  /** The value as the record will show it. */
+  /** The value as the record will show it; `clearedValue` where the field is cleared. */
   new: FieldValue
   lookupKey: LookupKey | null
   rule: string
@@ -31,7 +31,10 @@ interface OwnBefore {
 }
 
 export interface WriteHistory {
-  /** By record: the value that we last wrote into each field, unless it was undone; also before it was merged. */
+  /**
+   * By record: the value that we last wrote into each field, `clearedValue` where we cleared it last, unless it was undone; also
+   * before it was merged.
+   */
   ours: Map<string, Record<string, FieldValue>>
   /** By task. */
   open: Map<bigint, OpenIntent[]>
@@ -94,7 +97,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
       const asked = new Set(taskIds)
       for (const row of rows) {
         const { field, new_value: value, state } = row
-        if (value !== null && (state === 'intended' || state === 'written'))
+        if (value !== null && value !== clearedValue && (state === 'intended' || state === 'written'))
           for (const record of names.get(row.record_id) ?? [])
             wrote.set(record, [...(wrote.get(record) ?? []), { field, value }])
         if (state === 'intended') {

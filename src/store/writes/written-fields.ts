@@ -4,7 +4,7 @@ import type { Currency } from '../../domain/payment.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
-import type { FieldWriteState } from '../database/states.ts'
+import type { FieldWriteState } from '../database/tables/states.ts'
 
 export interface FieldWrite {
   id: bigint

@@ -5,6 +5,7 @@ import { testSeed } from '../../support/seed.ts'
 import type { MakingOptions } from '../connector-making.ts'
 import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
 import { connectorSuite } from '../connector-suite.ts'
+import { observedValues } from '../observed-values.ts'
 
 const profile = (kind: 'company' | 'in', slug: string) => ({
   identity: { kind: 'profile' as const, value: `${kind}/${slug}` },
@@ -122,12 +123,17 @@ for (const entity of ['contacts', 'companies'] as const) {
         }
       : { unfit: { field: 'industry', value: 'Alchemy', code: 'NO_SUCH_OPTION' } }),
     making: making[entity],
+    observed: observedValues(entity === 'contacts' ? 'person' : 'company', 'boolean'),
+    noting: { ownerId: '71002', formerOwnerId: '71003' },
     open: () => openHubspot(entity),
   })
 }
 
 async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<ConnectorSuiteOptions['open']> {
+  let ahead = 0
+  const now = (): number => Date.now() + ahead
   const hubspot = await startHubspotStandIn({
+    now,
     seed: testSeed(),
     companies: entity === 'companies' ? 320 : 20,
     contacts: entity === 'contacts' ? 320 : 0,
@@ -142,6 +148,7 @@ async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<Connect
       baseUrl: hubspot.baseUrl,
       mapping: hubspotMapping,
       limits: { searchPerSecond: 1000 },
+      now,
     }),
     ids: [...hubspot.store.list(entity)].map(({ id }) => id),
     store: {
@@ -168,6 +175,25 @@ async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<Connect
       loseAnswer: () => hubspot.faults.inject({ kind: 'drop-after', path: /batch\/upsert$/ }),
       lagSearch: (ms) => void (hubspot.faults.indexLagMs = ms),
     },
+    noting: {
+      of: (kind, id) => hubspot.store.activities.of(entity, id, kind === 'note' ? 'notes' : 'tasks'),
+      read(_, id) {
+        const { properties } = hubspot.store.activities.all.get(id)!
+        return {
+          text: [properties['hs_task_subject'], properties['hs_note_body'], properties['hs_task_body']].join(
+            ' ',
+          ),
+          owner: properties['hubspot_owner_id'],
+          due: properties['hs_timestamp']?.slice(0, 10),
+        }
+      },
+      edit: (kind, id) => hubspot.store.activities.edit(id, { [`hs_${kind}_body`]: '<p>Edited</p>' }),
+      complete: (id) => hubspot.store.activities.edit(id, { hs_task_status: 'COMPLETED' }),
+      loseAnswer: () => hubspot.faults.inject({ kind: 'drop-after', path: /(notes|tasks)\/batch\/create$/ }),
+      loseRequest: () => hubspot.faults.inject({ kind: 'drop', path: /(notes|tasks)\/batch\/create$/ }),
+      requests: () => hubspot.stats().requests,
+    },
+    passTime: (ms) => void (ahead += ms),
     remove: (id) => hubspot.store.archive(entity, id),
     merge: (winner, loser) => hubspot.store.merge(entity, winner, loser),
     stop: () => hubspot.stop(),

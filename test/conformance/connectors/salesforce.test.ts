@@ -7,6 +7,7 @@ import { testSeed } from '../../support/seed.ts'
 import type { MakingOptions } from '../connector-making.ts'
 import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
 import { connectorSuite } from '../connector-suite.ts'
+import { observedValues } from '../observed-values.ts'
 
 const profile = (kind: 'company' | 'in', slug: string) => ({
   identity: { kind: 'profile' as const, value: `${kind}/${slug}` },
@@ -152,6 +153,9 @@ for (const [entity, prefix] of [
       : {}),
     unfit: { field: 'country_code', value: 'Atlantis', code: 'NOT_A_COUNTRY' },
     making: making[entity],
+    noting: { ownerId: owner.ownerId, formerOwnerId: FORMER_USER_ID },
+    observed:
+      entity === 'Lead' ? undefined : observedValues(entity === 'Contact' ? 'person' : 'company', 'option'),
     open: () => openSalesforce(entity),
   })
 }
@@ -163,7 +167,10 @@ async function openSalesforce(
   entity: 'Account' | 'Contact' | 'Lead',
 ): ReturnType<ConnectorSuiteOptions['open']> {
   const count = (of: typeof entity): number => (entity === of ? 320 : 20)
+  let ahead = 0
+  const now = (): number => Date.now() + ahead
   const org = await startSalesforceStandIn({
+    now,
     seed: testSeed(),
     accounts: count('Account'),
     contacts: count('Contact'),
@@ -176,12 +183,20 @@ async function openSalesforce(
   // The key comes with the package: an org that has an older one lacks it.
   const key = fields.get('paydirt_key__c')!
   fields.delete('paydirt_key__c')
+  const activitiesOf = (kind: 'note' | 'task', id: string): string[] =>
+    [...org.store.list(kind === 'note' ? 'Note' : 'Task')].flatMap((record) =>
+      record.deletedAtMs === undefined &&
+      [record.fields['ParentId'], record.fields['WhatId'], record.fields['WhoId']].includes(id)
+        ? [record.id]
+        : [],
+    )
   return {
     connector: createSalesforceConnector({
       loginUrl: org.baseUrl,
       auth: { kind: 'client_credentials', clientId, clientSecret },
       mapping: salesforceMapping,
       pageSize: 100,
+      now,
     }),
     ids: [...org.store.list(entity)].map(({ id }) => id),
     store: {
@@ -209,6 +224,27 @@ async function openSalesforce(
         org.faults.inject({ kind: 'drop-after', method: 'POST', path: /\/composite\/sobjects$/ }),
       deploy: () => org.store.defineField(entity, key),
     },
+    noting: {
+      of: (kind, id) => activitiesOf(kind, id),
+      read(kind, id) {
+        const { fields } = org.store.get(kind === 'note' ? 'Note' : 'Task', id)!
+        return {
+          text: [fields['Title'], fields['Subject'], fields['Body'], fields['Description']].join(' '),
+          owner: fields['OwnerId'] as string,
+          due: fields['ActivityDate'] as string | undefined,
+        }
+      },
+      edit: (kind, id) =>
+        org.store.edit(kind === 'note' ? 'Note' : 'Task', id, {
+          [kind === 'note' ? 'Body' : 'Description']: 'Edited',
+        }),
+      complete: (id) => org.store.edit('Task', id, { Status: 'Completed' }),
+      loseAnswer: () =>
+        org.faults.inject({ kind: 'drop-after', method: 'POST', path: /\/composite\/sobjects$/ }),
+      loseRequest: () => org.faults.inject({ kind: 'drop', method: 'POST', path: /\/composite\/sobjects$/ }),
+      requests: () => org.stats().requests,
+    },
+    passTime: (ms) => void (ahead += ms),
     remove: (id) => org.store.delete(entity, id),
     merge(winner, loser) {
       org.store.merge(entity, winner, loser)

@@ -3,6 +3,7 @@ import { isId, toLongId } from '../ids.ts'
 import type { SalesforceType } from '../schema.ts'
 import type { SalesforceRecord } from '../store.ts'
 import type { WriteDeps } from '../write.ts'
+import { mayDeleteParent } from '../noting/rules.ts'
 import { childrenOf } from './tied.ts'
 
 export type DeleteResult = { readonly id: string } | { readonly errors: readonly SaveError[] }
@@ -27,7 +28,10 @@ export function deleteRecords(
       return fail('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id')
     if (record.deletedAtMs !== undefined) return fail('ENTITY_IS_DELETED', 'entity is deleted')
     const { access, apiUserId } = store
-    const isOwner = record.fields['OwnerId'] === apiUserId || access.modifyAll.has(record.type)
+    const isOwner =
+      record.fields['OwnerId'] === apiUserId ||
+      access.modifyAll.has(record.type) ||
+      mayDeleteParent(store, record)
     if (access.cannotDelete.has(record.type) || !isOwner || faults.readOnlyRecords.has(record.id))
       return fail('INSUFFICIENT_ACCESS_OR_READONLY', 'insufficient access rights on object id')
     if (record.type === 'Contact' && record.fields['IsPersonAccount'] === true)

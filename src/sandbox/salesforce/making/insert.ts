@@ -6,6 +6,8 @@ import { LEAD_QUEUE_ID } from '../ids.ts'
 import type { FieldValue, SalesforceRecord } from '../store.ts'
 import { readValues, rolledBack, type UpdateOptions, type WriteDeps } from '../write.ts'
 import { duplicateMessage, findDuplicates } from './duplicates.ts'
+import { taskDefaults } from '../noting/fields.ts'
+import { activityFault } from '../noting/rules.ts'
 import { accountFault, ownerFault, uniqueFault } from './rules.ts'
 
 export interface Insertion {
@@ -75,7 +77,10 @@ function checkInsertion(
     : values
   if ('message' in settled)
     return fail(saveError('FIELD_INTEGRITY_EXCEPTION', String(settled.message), [String(settled.field)]))
-  const fault = ownerFault(store, type, settled) ?? accountFault(store, type, settled)
+  const fault =
+    ownerFault(store, type, settled) ??
+    accountFault(store, type, settled) ??
+    activityFault(store, type, settled)
   if (fault) return fail(fault)
 
   const accountId = settled['AccountId']
@@ -102,6 +107,7 @@ function checkInsertion(
     values: {
       OwnerId: store.apiUserId,
       ...(type === 'Lead' ? { Status: 'Open' } : {}),
+      ...(type === 'Task' ? taskDefaults : {}),
       ...settled,
       ...(isAssigned ? { OwnerId: LEAD_QUEUE_ID } : {}),
     },
@@ -112,8 +118,8 @@ function checkInsertion(
 function missingFields({ fields }: ObjectDefinition, values: Readonly<Record<string, FieldValue>>): string[] {
   return [...fields.values()]
     .filter(
-      ({ name, nillable, updateable, type, defaultedOnCreate }) =>
-        !nillable && updateable && type !== 'boolean' && !defaultedOnCreate && !values[name],
+      ({ name, nillable, updateable, createable, type, defaultedOnCreate }) =>
+        !nillable && (createable ?? updateable) && type !== 'boolean' && !defaultedOnCreate && !values[name],
     )
     .map(({ name }) => name)
 }

@@ -46,6 +46,8 @@ export const childRelationships: Readonly<Record<SalesforceType, readonly ChildR
     ...ofPerson,
     { childSObject: 'CampaignMember', field: 'LeadId', relationshipName: 'CampaignMembers' },
   ],
+  Note: [],
+  Task: [],
 }
 
 const prefixes: Readonly<Record<string, string>> = {
@@ -85,14 +87,29 @@ interface Shelf {
 
 /** Returns the ids of a record's children, as a subquery selects them: those in the recycle bin are not among them. */
 export function childrenOf(store: Shelf, type: SalesforceType, id: string, relationship: string): string[] {
-  const child = type === 'Account' ? storedChildren[relationship] : undefined
-  if (!child) return store.tied.get(relationship)?.get(id) ?? []
-  return [...store.list(child.type)]
-    .filter((record) => record.deletedAtMs === undefined && record.fields[child.field] === id)
-    .map((record) => record.id)
+  const child =
+    storedActivities[relationship] ?? (type === 'Account' ? storedChildren[relationship] : undefined)
+  const added =
+    child && !(relationship in storedActivities) ? [] : (store.tied.get(relationship)?.get(id) ?? [])
+  if (!child) return added
+  const stored = [...store.list(child.type)].filter(
+    (record) => record.deletedAtMs === undefined && child.fields.some((name) => record.fields[name] === id),
+  )
+  return [...added, ...stored.map((record) => record.id)]
 }
 
-const storedChildren: Readonly<Record<string, { type: SalesforceType; field: string }>> = {
-  Contacts: { type: 'Contact', field: 'AccountId' },
-  ChildAccounts: { type: 'Account', field: 'ParentId' },
+interface StoredChild {
+  readonly type: SalesforceType
+  readonly fields: readonly string[]
+}
+
+const storedChildren: Readonly<Record<string, StoredChild>> = {
+  Contacts: { type: 'Contact', fields: ['AccountId'] },
+  ChildAccounts: { type: 'Account', fields: ['ParentId'] },
+}
+
+/** Those that the API made; those of `tie` are only ids. */
+const storedActivities: Readonly<Record<string, StoredChild>> = {
+  Notes: { type: 'Note', fields: ['ParentId'] },
+  Tasks: { type: 'Task', fields: ['WhatId', 'WhoId'] },
 }
