@@ -4,11 +4,13 @@ import {
   createMonitorDeliveries,
   type MonitorDeliveries,
 } from '../../src/store/messages/monitor-deliveries.ts'
+import { eraseSeen } from '../../src/store/messages/erase-seen.ts'
 import { indexKnownTasks } from '../../src/store/identities/fill-from-tasks.ts'
 import { createRecordIndex, type RecordIndexLedger } from '../../src/store/identities/record-index.ts'
 import { createMonitor } from '../../src/producers/monitor.ts'
 import { builtInRecipes } from '../../src/domain/planning/recipes.ts'
 import { defaultNetworkHosts as hosts } from '../../src/domain/keys.ts'
+import { sized } from '../support/full-size.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 import { scannedTask } from '../support/scanned-task.ts'
@@ -133,4 +135,108 @@ test('the records of earlier runs are known from the first start on', async () =
   expect(await indexKnownTasks(database.db, options)).toBe(1)
   expect(await indexKnownTasks(database.db, options)).toBe(0)
   expect(await delivered([{ domain: 'acme.example' }])).toMatchObject({ requested: [['1']] })
+})
+
+test('pairs of company and signal are worked once, in any order, with deliveries taken over by another process', async () => {
+  const sent = sized(12, 2_000)
+  const asked: string[][] = []
+  const taken: string[] = []
+  let deaths = 0
+  const monitor = createMonitor({
+    deliveries: {
+      ...deliveries,
+      // Every third delivery dies between its decision and its work.
+      admit: async (digest, given) => {
+        const fresh = await deliveries.admit(digest, given)
+        if (digest < '5' && !dead.has(digest)) {
+          dead.add(digest)
+          deaths += 1
+          throw new Error('died')
+        }
+        return fresh
+      },
+      postpone: async (digest) => deliveries.postpone(digest, now(), 'again'),
+    },
+    index,
+    onDemand: { request: async ({ ids }) => (asked.push([...ids]), []) },
+    takeMatch: async ({ name }, signals) => {
+      taken.push(...signals.map(({ company, title }) => `${company.domain} ${title}`))
+      return name === 'declared'
+    },
+    connectors: ['hubspot'],
+    recipes: builtInRecipes,
+    recipe: 'profile',
+    networkName: 'profnet',
+    now,
+    onError: () => {},
+  })
+  const dead = new Set<string>()
+  const signals = Array.from({ length: sent }, (_, at) => ({
+    id: at,
+    domain: `company-${at % 5}.example`,
+    title: `t${at}`,
+  }))
+  // A fixed shuffle: 7919 is a prime above both sizes.
+  const order = Array.from({ length: sent * 3 }, (_, at) => (at * 7_919) % (sent * 3))
+  for (const at of order) {
+    const body = {
+      monitor: { monitor_id: 'm1', name: 'declared' },
+      triggered_at: new Date(now().getTime() - at * 1_000).toISOString(),
+      signals: [signals[at % sent]],
+    }
+    expect(await monitor.receive(JSON.stringify(body))).toBe(true)
+  }
+  while ((await monitor.work()) > 0);
+  expect(deaths).toBeGreaterThan(0)
+  expect(taken.toSorted()).toEqual(signals.map(({ domain, title }) => `${domain} ${title}`).toSorted())
+  expect(asked).toEqual([])
+  const outcomes = await deliveries.outcomes()
+  const count = (outcome: string) =>
+    outcomes.filter((each) => each.outcome === outcome).reduce((sum, { deliveries: each }) => sum + each, 0)
+  expect([count('worked'), count('repeated')]).toEqual([sent, sent * 2])
+})
+
+test('deliveries that say nothing new are counted by their outcome and work nothing', async () => {
+  const asked: string[][] = []
+  const monitor = createMonitor({
+    deliveries,
+    index,
+    onDemand: { request: async ({ ids }) => (asked.push([...ids]), []) },
+    connectors: ['hubspot'],
+    recipes: builtInRecipes,
+    recipe: 'profile',
+    networkName: 'profnet',
+    now,
+    onError: () => {},
+  })
+  await seen([{ id: '1', domain: 'acme.example' }])
+  const news = { domain: 'acme.example', type: 'news', date: '2026-11-20' }
+  const at = (time: string) => ({ monitor: { monitor_id: 'm1' }, triggered_at: `2026-11-20T${time}:00Z` })
+  const bodies = [
+    JSON.stringify({ ...at('11:50'), signals: [news] }),
+    JSON.stringify({ ...at('11:55'), signals: [news] }),
+    JSON.stringify({ ...at('11:45'), signals: [{ ...news, type: 'job' }] }),
+    JSON.stringify({ ...at('09:00'), signals: [{ ...news, type: 'cloud' }] }),
+    JSON.stringify({ ...at('11:56'), is_test: true, signals: [{ ...news, type: 'x' }] }),
+    JSON.stringify({ ...at('11:57'), signals: [{ name: 'Acme' }] }),
+    'no json',
+  ]
+  for (const body of bodies) {
+    expect(await monitor.receive(body)).toBe(true)
+    await monitor.work()
+  }
+  expect(await monitor.receive(bodies[0]!)).toBe(false)
+  expect(asked).toEqual([['1'], ['1'], ['1']])
+  expect(await deliveries.outcomes()).toEqual([
+    { monitor: '', outcome: 'malformed', timing: 'on_time', deliveries: 1, repeats: 0 },
+    { monitor: '', outcome: 'no_company', timing: 'on_time', deliveries: 1, repeats: 0 },
+    { monitor: '', outcome: 'test', timing: 'on_time', deliveries: 1, repeats: 0 },
+    { monitor: 'm1', outcome: 'repeated', timing: 'on_time', deliveries: 1, repeats: 0 },
+    { monitor: 'm1', outcome: 'worked', timing: 'late', deliveries: 1, repeats: 0 },
+    { monitor: 'm1', outcome: 'worked', timing: 'on_time', deliveries: 1, repeats: 1 },
+    { monitor: 'm1', outcome: 'worked', timing: 'out_of_order', deliveries: 1, repeats: 0 },
+  ])
+  const forget = [{ kind: 'domain' as const, value: 'acme.example' }]
+  expect(await eraseSeen(database.db, forget)).toBe(3)
+  expect(await eraseSeen(database.db, forget)).toBe(0)
 })
