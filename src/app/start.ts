@@ -2,6 +2,7 @@ import { parkingCodes } from '../domain/error-codes.ts'
 import { describeError } from '../domain/errors.ts'
 import { configuredCrms, openConnector } from './context/connectors.ts'
 import type { Context } from './context/context.ts'
+import { startMatches } from './matches/start-matches.ts'
 import { startAlerts } from './ops/alerts.ts'
 import { startMaintenance } from './runs/maintenance.ts'
 import { startWorkerRuntime } from './runs/worker-runtime.ts'
@@ -77,6 +78,8 @@ async function startScheduler(
 ): Promise<void> {
   const schedules = await startSchedules(context)
   stops.push(() => schedules.stop(15_000))
+  const matches = await startMatches(context)
+  if (matches) stops.push(() => matches.stop())
   const alerts = startAlerts(context)
   stops.push(() => alerts.stop())
   const names = context.config.schedules.map(({ name }) => name).join(', ')

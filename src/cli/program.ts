@@ -15,6 +15,8 @@ import { historyCommand } from './records/history-command.ts'
 import { optionsCommand } from './setup/options-command.ts'
 import { passwordCommand } from './setup/password-command.ts'
 import { listsCommand } from './lists/lists-command.ts'
+import { monitorsCommand } from './monitors/monitors-command.ts'
+import { signalsCommand } from './signals/signals-command.ts'
 import { reconcileCommand } from './money/reconcile-command.ts'
 import { reportCommand } from './runs/report-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
@@ -95,6 +97,8 @@ export function createProgram(): Command {
     optionsCommand(),
     indexCommand(),
     listsCommand(),
+    signalsCommand(),
+    monitorsCommand(),
     sandboxCommand(),
     completionCommand(),
   ]) {

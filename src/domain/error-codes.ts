@@ -11,6 +11,8 @@ export const errorCode = {
   budgetConnector: 'budget_connector',
   /** The budget of a list in its month. */
   budgetList: 'budget_list',
+  /** The budget of a monitor's matches in its day or month. */
+  budgetMonitor: 'budget_monitor',
   walletEmpty: 'wallet_empty',
   /** Spending is stopped by `paydirt spend --stop`. */
   stopped: 'stopped',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  boughtFieldNames,
   employerFieldNames,
   employerValues,
   enrichmentFieldNames,
@@ -10,6 +11,7 @@ import {
   matchValues,
   profileFieldNames,
   profileValues,
+  signalFieldNames,
 } from './fields.ts'
 
 const company = {
@@ -213,7 +215,12 @@ test('names are in the order of reports', () => {
     'company_country_code',
     'company_logo',
   ])
-  expect(fieldNames('company')).toEqual([...Object.keys(companyValues), 'logo', ...enrichmentFieldNames])
+  const bought = [...Object.keys(companyValues), 'logo', ...enrichmentFieldNames]
+  expect(boughtFieldNames('company')).toEqual(bought)
+  expect(fieldNames('company')).toEqual([
+    ...bought,
+    ...signalFieldNames.filter((name) => name !== 'open_jobs'),
+  ])
   expect(fieldNames('person')).toEqual([
     ...Object.keys(personValues),
     'email',
@@ -221,5 +228,6 @@ test('names are in the order of reports', () => {
     'phone',
     'mobile_phone',
     ...employerFieldNames,
+    'left_company_at',
   ])
 })

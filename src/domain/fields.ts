@@ -83,11 +83,44 @@ const employerFields: readonly Field[] = [
 
 export const contactFieldNames = ['email', 'email_personal', 'phone', 'mobile_phone'] as const
 
-/**
- * Returns every canonical field of an object, in the order of reports and CSV files. A run's recipe says which of them it
- * fills.
- */
+/** The fields that a pipeline of signals keeps current. `open_jobs` is one that company enrichment fills too. */
+export const signalFieldNames = [
+  'expansion_stage',
+  'expansion_direction',
+  'expansion_markets',
+  'open_jobs',
+  'open_jobs_change_30d',
+  'last_news_at',
+  'last_news_title',
+  'advertising',
+  'cloud_providers',
+  'signal_score',
+  'signal_score_change_7d',
+  'signal_reason',
+  'signals_checked_at',
+] as const
+export type SignalField = (typeof signalFieldNames)[number]
+
+/** The field of a person that watching champions fills. */
+export const championFieldNames = ['left_company_at'] as const
+
+/** Returns every canonical field of an object, in the order of reports. */
 export function fieldNames(object: ObjectKind): string[] {
+  return [...boughtFieldNames(object), ...observedFieldNames(object)]
+}
+
+/** Returns the fields that are observed over time: no lookup for a record tells them, and no recipe fills them. */
+export function observedFieldNames(object: ObjectKind): string[] {
+  const bought = new Set(boughtFieldNames(object))
+  const observed: readonly string[] = object === 'company' ? signalFieldNames : championFieldNames
+  return observed.filter((name) => !bought.has(name))
+}
+
+/**
+ * Returns the fields that lookups for a record tell, in the order of reports and CSV files. A run's recipe says which of them
+ * it fills.
+ */
+export function boughtFieldNames(object: ObjectKind): string[] {
   return object === 'company'
     ? [...profileFieldNames('company'), 'logo', ...names(enrichmentFields)]
     : [...profileFieldNames('person'), ...contactFieldNames, ...names(employerFields), 'company_logo']

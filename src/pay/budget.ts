@@ -61,5 +61,37 @@ export function listLine(
   }
 }
 
+/** The caps of a monitor's matches in a calendar day and month (UTC). */
+export interface MonitorCaps {
+  dayAtomic: Atomic | undefined
+  monthAtomic: Atomic | undefined
+}
+
+/** Returns the lines of a monitor's matches, whose companies and people share them. Both are counted without a cap too. */
+export function monitorLines(
+  monitor: string,
+  { dayAtomic, monthAtomic }: MonitorCaps,
+  { now, currency }: { now: Date; currency: Currency },
+): BudgetLine[] {
+  const isCredits = currency === 'credit'
+  const scope = `${isCredits ? 'credits:' : ''}monitor:${monitor}`
+  const day = now.toISOString().slice(0, 10)
+  const capOf = (atomic: Atomic | undefined) =>
+    (atomic !== undefined && isCredits ? creditsFromUsd(atomic) : atomic) ?? unlimited
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+  return [
+    {
+      scope: `${scope}:${day}`,
+      capAtomic: capOf(dayAtomic),
+      resumesAt: new Date(Date.UTC(year, month, now.getUTCDate() + 1)),
+    },
+    {
+      scope: `${scope}:${day.slice(0, 7)}`,
+      capAtomic: capOf(monthAtomic),
+      resumesAt: new Date(Date.UTC(year, month + 1, 1)),
+    },
+  ]
+}
+
 /** The largest amount that fits into the ledger's columns. */
 const unlimited: Atomic = 2n ** 63n - 1n

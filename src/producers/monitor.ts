@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto'
 import { describeError } from '../domain/errors.ts'
-import { canonicalDomain, canonicalProfileUrl } from '../domain/keys.ts'
+import {
+  companiesOf,
+  readDelivery,
+  type DeliveredCompany,
+  type DeliveredSignal,
+  type ReadDelivery,
+} from '../domain/monitors/read-delivery.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
-import { networkWord } from '../domain/words.ts'
 import { recordIdentities } from '../domain/subjects/record-identities.ts'
 import type { IndexedRecord, RecordIndexLedger } from '../store/identities/record-index.ts'
 import type { DueDelivery, MonitorDeliveries } from '../store/messages/monitor-deliveries.ts'
 import type { OnDemand } from './on-demand.ts'
-
-/** A company in a delivery, by canonical profile and domain, where the delivery has them. */
-interface NamedCompany {
-  profile: string | null
-  domain: string | null
-}
 
 export interface MonitorOptions {
   deliveries: MonitorDeliveries
@@ -26,6 +25,11 @@ export interface MonitorOptions {
   networkName: string
   /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
   networkHosts?: readonly string[] | undefined
+  /**
+   * Takes the signals of one company of a declared monitor, once however often it is called. Returns false where the monitor declares
+   * nothing to do: then tasks are made of it.
+   */
+  takeMatch?: (monitor: ReadDelivery['monitor'], signals: readonly DeliveredSignal[]) => Promise<boolean>
   now: () => Date
   onError: (error: unknown) => void
 }
@@ -42,17 +46,49 @@ const leaseMs = 60_000
 const maxNameLength = 500
 const mostTries = 8
 const keptMs = 7 * 86_400_000
+/** As long as signals are kept. */
+const seenKeptMs = 400 * 86_400_000
+const lateMs = 3_600_000
 
 /**
  * Turns the deliveries of monitors into tasks: one for each CRM record that the index has under the profile or domain
  * of a company that the delivery names. A company without a known record gets a task that ends at once, because
- * there would be no record to write an answer to.
+ * there would be no record to write an answer to. Companies of a monitor that declares `onMatch` become matches instead.
+ *
+ * Crash windows. Each meaning belongs for ever to the delivery that brought it first (one transaction, `admit`):
+ * - The delivery is stored, and not admitted: the next lease admits it.
+ * - It is admitted, and nothing is worked: the next lease is told the same meanings, because they bear its digest.
+ * - Some companies are matches or tasks: matches are taken once in `oncePer`, presses share a task, unknown ones have one run.
+ * - All is worked, and the delivery has not ended: as before, then it ends.
+ * Between two deliveries of one meaning the first commit decides; the other one ends as `repeated`.
  */
 export function createMonitor(options: MonitorOptions): Monitor {
   const { deliveries, now } = options
 
-  async function turnIntoTasks({ digest, body }: DueDelivery): Promise<void> {
-    const companies = companiesIn(JSON.parse(body), options.networkName)
+  async function turnIntoTasks({ digest, body, receivedAt }: DueDelivery): Promise<void> {
+    const none = { records: 0, unknown: 0, reason: null }
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(body)
+    } catch {
+      return deliveries.finish(digest, { ...none, outcome: 'malformed', reason: 'the body is not JSON' })
+    }
+    const read = readDelivery(parsed, options.networkName)
+    if (read.isTest) return deliveries.finish(digest, { ...none, outcome: 'test' })
+    if (read.signals.length === 0) return deliveries.finish(digest, { ...none, outcome: 'no_company' })
+    const isLate = read.triggeredAt !== null && receivedAt.getTime() - read.triggeredAt.getTime() > lateMs
+    const fresh = await deliveries.admit(digest, {
+      monitor: read.monitor.id,
+      triggeredAt: read.triggeredAt,
+      isLate,
+      signals: read.signals.map(({ meaning, company }) => ({
+        meaning,
+        company: company.profile ?? company.domain,
+      })),
+    })
+    const signals = read.signals.filter(({ meaning }) => fresh.has(meaning))
+    if (signals.length === 0) return deliveries.finish(digest, { ...none, outcome: 'repeated' })
+    const companies = companiesOf(await notMatched(read.monitor, signals))
     const found = await recordsOf(companies)
     const records = Map.groupBy(found.flat(), ({ connector, entity }) => `${connector}/${entity}`)
     for (const group of records.values()) {
@@ -75,11 +111,29 @@ export function createMonitor(options: MonitorOptions): Monitor {
       'no record of this company was seen in a CRM yet',
     )
     const sum = [...records.values()].reduce((count, group) => count + idsIn(group).length, 0)
-    await deliveries.finish(digest, { records: sum, unknown: unknown.length, reason: null })
+    await deliveries.finish(digest, {
+      records: sum,
+      unknown: unknown.length,
+      reason: null,
+      outcome: 'worked',
+    })
+  }
+
+  /** Hands the companies of a declared monitor over, and returns the signals of the others. */
+  async function notMatched(
+    monitor: ReadDelivery['monitor'],
+    signals: readonly DeliveredSignal[],
+  ): Promise<readonly DeliveredSignal[]> {
+    const { takeMatch } = options
+    if (!takeMatch) return signals
+    const left: DeliveredSignal[] = []
+    const ofCompany = Map.groupBy(signals, ({ company }) => company.profile ?? company.domain)
+    for (const group of ofCompany.values()) if (!(await takeMatch(monitor, group))) left.push(...group)
+    return left
   }
 
   /** Returns the records of each company. A name is not enough, and a mailbox provider's domain names none. */
-  async function recordsOf(companies: readonly NamedCompany[]): Promise<IndexedRecord[][]> {
+  async function recordsOf(companies: readonly DeliveredCompany[]): Promise<IndexedRecord[][]> {
     const named = companies.map(({ profile, domain }) =>
       recordIdentities(
         {
@@ -113,14 +167,15 @@ export function createMonitor(options: MonitorOptions): Monitor {
           options.onError(error)
           const reason = describeError(error)
           if (delivery.tries >= mostTries)
-            await deliveries.finish(delivery.digest, { records: 0, unknown: 0, reason })
+            await deliveries.finish(delivery.digest, { records: 0, unknown: 0, reason, outcome: 'failed' })
           else {
             const waitMs = Math.min(300_000, 1_000 * 2 ** delivery.tries)
             await deliveries.postpone(delivery.digest, new Date(now().getTime() + waitMs), reason)
           }
         }
       }
-      await deliveries.prune(new Date(now().getTime() - keptMs))
+      const ago = (ms: number) => new Date(now().getTime() - ms)
+      await deliveries.prune({ deliveries: ago(keptMs), seen: ago(seenKeptMs) })
       return due.length
     },
   }
@@ -128,68 +183,4 @@ export function createMonitor(options: MonitorOptions): Monitor {
 
 function idsIn(records: readonly IndexedRecord[]): string[] {
   return [...new Set(records.map(({ recordId }) => recordId))]
-}
-
-const profileFields = [
-  `${networkWord}_url`,
-  `company_${networkWord}_url`,
-  'profile_url',
-  'company_profile_url',
-]
-const domainFields = [
-  'domain',
-  'company_domain',
-  'unique_domain',
-  'website',
-  'company_website',
-  'company_url',
-]
-
-/**
- * Returns the companies that a delivery names, each once. The documentation names only `signals` and `companies`
- * (service.md, 6), so each entry is searched for a company, and its `company` and `companies` too.
- */
-export function companiesIn(body: unknown, networkName: string): NamedCompany[] {
-  const found = new Map<string, NamedCompany>()
-  const entries = ['signals', 'companies'].flatMap((name) => listIn(body, name))
-  for (const entry of entries) {
-    const nested = [entryIn(entry, 'company'), ...listIn(entry, 'companies')].filter(
-      (each) => each !== undefined,
-    )
-    for (const candidate of nested.length > 0 ? nested : [entry]) {
-      const company = companyOf(candidate, networkName)
-      const name = company.profile ?? company.domain
-      if (name !== null) found.set(name, company)
-    }
-  }
-  return [...found.values()]
-}
-
-function companyOf(entry: Record<string, unknown>, networkName: string): NamedCompany {
-  const text = (names: string[]) =>
-    names.flatMap((name) => {
-      const value = entry[name] ?? entry[name.replace(networkWord, networkName)]
-      return typeof value === 'string' ? [value] : []
-    })
-  const profile = text(profileFields)
-    .map((raw) => canonicalProfileUrl('company', raw))
-    .find(({ ok }) => ok)
-  const domain = text(domainFields)
-    .map(canonicalDomain)
-    .find(({ ok }) => ok)
-  return { profile: profile?.ok ? profile.value : null, domain: domain?.ok ? domain.value : null }
-}
-
-function listIn(value: unknown, name: string): Record<string, unknown>[] {
-  const list = isObject(value) ? value[name] : undefined
-  return Array.isArray(list) ? list.filter(isObject) : []
-}
-
-function entryIn(value: unknown, name: string): Record<string, unknown> | undefined {
-  const entry = isObject(value) ? value[name] : undefined
-  return isObject(entry) ? entry : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -127,10 +127,17 @@ async function readMonitor({ run, call, action, context }: Asked): Promise<Field
  * moves them to earlier ones, which hides some: the list is whole when it has as many as the service counts.
  */
 async function listMonitors({ context, run, action }: Omit<Asked, 'call'>) {
+  return readAllMonitors({ context, run }, readingName(context, action))
+}
+
+/** Reads all monitors of the workspace. `name` is that of the reading: another one is another purchase. */
+export async function readAllMonitors(
+  { context, run }: Pick<Asked, 'context' | 'run'>,
+  name: string,
+): Promise<{ monitors: Fields[]; idName: string }> {
   const contract = context.config.catalogue.of('monitor.list')
   const idName = contract.answer.rows?.id.value ?? 'monitor_id'
   for (let attempt = 1; attempt <= 3; attempt += 1) {
-    const name = readingName(context, action)
     const byId = new Map<string, Fields>()
     let seen = 0
     for (let number = 1; number <= mostPages; number += 1) {

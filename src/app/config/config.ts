@@ -20,12 +20,17 @@ import { operationPrices } from './operations.ts'
 import { paymentConfig, type PaymentConfig } from './payment.ts'
 import type { Policies } from './policies.ts'
 import type { ListsConfig } from './lists.ts'
+import type { MonitorsConfig } from './watching/monitors.ts'
+import { assertAccountBudgets } from './watching/account-budgets.ts'
+import { assertFreshChecks } from './watching/fresh-checks.ts'
+import type { SignalsConfig } from './watching/signals.ts'
+import type { MatchConfig } from './watching/match-lists.ts'
 import { schedulesOf, type Schedule } from './schedules.ts'
 import { telemetryConfig, type TelemetryConfig } from './telemetry.ts'
 import { version } from './version.ts'
 
 /** All settings, resolved once before anything starts. */
-export interface Config extends PaymentConfig {
+export interface Config extends PaymentConfig, MatchConfig {
   serviceUrl: string | undefined
   logoUrl: string | undefined
   logoPlaceholderHeader: string | undefined
@@ -56,9 +61,14 @@ export interface Config extends PaymentConfig {
   policies: Policies
   schedules: Schedule[]
   lists: ListsConfig
+  /** Pipelines of watched accounts, by name. */
+  signals: SignalsConfig
+  /** Monitors that stand in the settings, by name. */
+  monitors: MonitorsConfig
   alerts: AlertConfig
   /** Undefined: without end. */
   answersKeptDays: number | undefined
+  signalsKeptDays: number
   concurrency: number
   startPerSecond: number | undefined
   maxPerSecond: number | undefined
@@ -89,6 +99,19 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
   for (const [name, list] of Object.entries(file.lists ?? {}))
     if (list.recipe !== undefined)
       assertRecipe(recipes, objectOfList(list), list.recipe, `lists.${name}.recipe`)
+  for (const [name, { onMatch }] of Object.entries(file.monitors ?? {})) {
+    const place = `monitors.${name}.onMatch`
+    if (onMatch?.recipe !== undefined) assertRecipe(recipes, 'company', onMatch.recipe, `${place}.recipe`)
+    if (onMatch?.people?.recipe !== undefined)
+      assertRecipe(recipes, 'person', onMatch.people.recipe, `${place}.people.recipe`)
+  }
+  assertAccountBudgets(file.signals, file.payment?.maxPricesUsd)
+  const freshness = {
+    foundDays: file.freshness?.foundDays ?? 90,
+    notFoundDays: file.freshness?.notFoundDays ?? 30,
+    operations: file.freshness?.operations ?? {},
+  }
+  assertFreshChecks(file.signals, freshness)
   return {
     serviceUrl: env.PAYDIRT_SERVICE_URL,
     logoUrl: env.PAYDIRT_LOGO_URL,
@@ -106,11 +129,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
         ? undefined
         : { key: env.PAYDIRT_API_KEY, header: env.PAYDIRT_API_KEY_HEADER ?? 'x-api-key' },
     caps: capsConfig(env, file.budgets),
-    freshness: {
-      foundDays: file.freshness?.foundDays ?? 90,
-      notFoundDays: file.freshness?.notFoundDays ?? 30,
-      operations: file.freshness?.operations ?? {},
-    },
+    freshness,
     recipes,
     recipeNames: {
       company: recipeNamesFor(file.recipes, 'company'),
@@ -124,10 +143,13 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       'contact.redeem': file.bulk?.redemption ?? 10,
     },
     policies: file.policies ?? {},
-    schedules: schedulesOf(file.schedules, file.lists),
+    schedules: schedulesOf(file.schedules, file.lists, file.signals),
     lists: file.lists ?? {},
+    signals: file.signals ?? {},
+    monitors: file.monitors ?? {},
     alerts: alertConfig(env, file.alerts),
     answersKeptDays: file.retention?.answersDays,
+    signalsKeptDays: file.retention?.signalsDays ?? 400,
     // Enough for 50 a second with an answer in a second.
     concurrency: file.pacing?.concurrency ?? 64,
     startPerSecond: file.pacing?.startPerSecond,

@@ -5,6 +5,12 @@ type Issue = z.core.$ZodIssue
 
 const mostShown = 5
 
+/** Keys of monitors that the service had before, with what stands in their place. */
+const goneKeys: Readonly<Record<string, string>> = {
+  is_active: "status: 'active'",
+  is_paused: "status: 'paused'",
+}
+
 /** Returns what is wrong with a config file, one text: each place, and for a misspelt key the names that were probably meant. */
 export function describeIssues(schema: z.ZodType, issues: readonly Issue[]): string {
   const texts = issues.flatMap(branches).flatMap((issue) => describe(schema, issue))
@@ -23,11 +29,19 @@ export function meantBy(name: string, known: readonly string[]): string {
 
 function describe(schema: z.ZodType, issue: Issue): string[] {
   const at = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return [`${at || 'the default export'}: ${issue.message}`]
+  if (issue.code !== 'unrecognized_keys') {
+    // The message of a key that is no name says only that it is none.
+    const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+    return [`${at || 'the default export'}: ${message}`]
+  }
   const known = keysAt(schema, issue.path)
-  return issue.keys.map(
-    (key) => `${at === '' ? key : `${at}.${key}`} is not a setting; ${meantBy(key, known)}`,
-  )
+  return issue.keys.map((key) => {
+    const place = at === '' ? key : `${at}.${key}`
+    const gone = at.startsWith('monitors.') ? goneKeys[key] : undefined
+    return gone === undefined
+      ? `${place} is not a setting; ${meantBy(key, known)}`
+      : `${place} is not there any more: write ${gone}`
+  })
 }
 
 /** A value that may have several forms fails once for each. Keeps the form that was meant: the one whose outer type fits. */

@@ -172,6 +172,10 @@ export const variableGroups = {
       default: 'x-paydirt-monitor-secret',
       example: 'x-monitor-secret',
     }),
+    PAYDIRT_MONITOR_SIGNING_SECRET: setting(secret, {
+      isSecret: true,
+      means: 'secret that deliveries are signed with, where `http.monitor.signature` describes how',
+    }),
     PAYDIRT_ADMIN_PASSWORD_HASH: setting(text, {
       isSecret: true,
       means:

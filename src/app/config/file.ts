@@ -22,6 +22,8 @@ import { paymentSchema } from './payment.ts'
 import { operationsSchema } from './operations.ts'
 import { policiesSchema, retentionSchema } from './policies.ts'
 import { schedulesSchema } from './schedules.ts'
+import { monitorsSchema } from './watching/monitors.ts'
+import { signalsSchema } from './watching/signals.ts'
 
 const hostName = ofType(
   'host name',
@@ -135,6 +137,8 @@ export const fileSchema = z.strictObject({
   retention: retentionSchema.optional(),
   schedules: schedulesSchema.optional(),
   lists: listsSchema.optional(),
+  signals: signalsSchema.optional(),
+  monitors: monitorsSchema.optional(),
   alerts: alertsSchema.optional(),
   pacing: z
     .strictObject({

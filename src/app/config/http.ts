@@ -1,9 +1,12 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import type { DeliverySignature } from '../../http/callers/delivery-signature.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { described, setting } from '../../domain/setting.ts'
 import type { Environment } from './environment.ts'
+
+const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
 
 /** The `http` of `paydirt.config.ts`. Secrets are only in the environment. */
 export const httpSchema = z.strictObject({
@@ -33,7 +36,36 @@ export const httpSchema = z.strictObject({
         means: 'the recipe for records that a monitor names',
         defaultText: '`recipe`',
         example: 'contact',
-      }),
+      }).optional(),
+      signature: z
+        .strictObject({
+          header: described(headerName, {
+            means: 'the header with the signature of a delivery; without it none is checked',
+            example: 'x-signature',
+          }),
+          algorithm: described(z.enum(['sha256', 'sha512', 'sha1']).default('sha256'), {
+            means: 'the hash of its HMAC',
+            example: 'sha256',
+          }),
+          encoding: described(z.enum(['hex', 'base64']).default('hex'), {
+            means: 'how it is written',
+            example: 'hex',
+          }),
+          prefix: described(z.string().default(''), {
+            means: 'stands before it in the header',
+            example: 'sha256=',
+          }),
+          timestampHeader: described(headerName.optional(), {
+            means:
+              'the header with the time, which is signed too as `timestamp.body`; without it the body alone is signed',
+            example: 'x-timestamp',
+          }),
+          toleranceSeconds: described(z.number().int().min(1).max(86_400).default(300), {
+            means: 'the most that this time may be away from ours',
+            example: 300,
+          }),
+        })
+        .optional(),
     })
     .optional(),
 })
@@ -48,10 +80,15 @@ export interface HttpConfig {
   monitorSecret: string | undefined
   monitorHeader: string
   monitorRecipe: string | undefined
+  monitorSignature: DeliverySignature | undefined
+  monitorSigningSecret: string | undefined
 }
 
 export function httpConfig(env: Environment, file: z.output<typeof httpSchema> = {}): HttpConfig {
   const jwt = file.salesforce?.jwt
+  const toleranceSeconds = file.monitor?.signature?.toleranceSeconds
+  if (toleranceSeconds !== undefined && env.PAYDIRT_MONITOR_SIGNING_SECRET === undefined)
+    throw new ConfigError('bad_config', 'http.monitor.signature needs PAYDIRT_MONITOR_SIGNING_SECRET')
   return {
     publicUrl: env.PAYDIRT_PUBLIC_URL,
     hubspotSecret: env.HUBSPOT_CLIENT_SECRET,
@@ -64,6 +101,11 @@ export function httpConfig(env: Environment, file: z.output<typeof httpSchema> =
     monitorSecret: env.PAYDIRT_MONITOR_SECRET,
     monitorHeader: env.PAYDIRT_MONITOR_HEADER ?? 'x-paydirt-monitor-secret',
     monitorRecipe: file.monitor?.recipe,
+    monitorSigningSecret: env.PAYDIRT_MONITOR_SIGNING_SECRET,
+    monitorSignature:
+      file.monitor?.signature && toleranceSeconds !== undefined
+        ? { ...file.monitor.signature, toleranceMs: toleranceSeconds * 1_000 }
+        : undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { crmNames } from '../../connectors/definitions.ts'
-import { fieldNames } from '../../domain/fields.ts'
+import { boughtFieldNames } from '../../domain/fields.ts'
 import { described, ofType, setting } from '../../domain/setting.ts'
 import { excludeSchema } from './list-exclusions.ts'
 import { usd } from '../../domain/usd-schema.ts'
@@ -130,7 +130,7 @@ const listSchema = z
         if (Object.hasOwn(filters, key))
           context.addIssue({ code: 'custom', path: [...path, key], message: 'is no filter' })
     }
-    const known = fieldNames(objectOfList(list))
+    const known = boughtFieldNames(objectOfList(list))
     for (const field of requires)
       if (!known.includes(field))
         context.addIssue({ code: 'custom', path: ['requires'], message: `there is no field ${field}` })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { connectorNames, definitionOf, type ConnectorName } from '../../connectors/definitions.ts'
-import { fieldNames } from '../../domain/fields.ts'
+import { fieldNames, observedFieldNames, signalFieldNames } from '../../domain/fields.ts'
 import { fieldRules, type FieldRule } from '../../domain/field-policy/field-policy.ts'
 import { ofType, setting } from '../../domain/setting.ts'
 import { meantBy } from './describe-issues.ts'
@@ -36,28 +36,52 @@ const rulesOfConnectors = Object.fromEntries(
 /** `{ default: 'fill_blank', hubspot: { industry: 'overwrite_ours' } }` */
 export const policiesSchema = z.strictObject({
   default: setting(rule, {
-    means: 'the [field policy](crm.md#what-may-be-written) of all fields',
+    means:
+      'the [field policy](crm.md#what-may-be-written) of all fields; what is [observed](crm.md#observed-fields) has one of its own',
     default: 'fill_blank',
     example: 'overwrite_ours',
   }),
   ...rulesOfConnectors,
 })
 
-/** The time that answers are stored. */
+/** The time that answers and signals are stored. */
 export const retentionSchema = z.strictObject({
   answersDays: setting(z.number().min(1).max(3650), {
     means: 'answers older than so many days are erased, and bought again when a run needs them',
     defaultText: 'kept for ever',
     example: 365,
   }),
+  signalsDays: setting(z.number().min(60).max(3650), {
+    means:
+      '[signals](signals.md) that were seen last so many days ago are deleted, and scores of such days; what still goes on stays',
+    default: 400,
+    example: 800,
+  }),
 })
 
 export type Policies = z.output<typeof policiesSchema>
 
-/** Returns the rule for a field: the connector's own, its default, the general default, or `fill_blank`. */
-export function ruleOf(policies: Policies, connector: string, field: string): FieldRule {
+const observed: ReadonlySet<string> = new Set([
+  ...observedFieldNames('company'),
+  ...observedFieldNames('person'),
+])
+const bySignals: ReadonlySet<string> = new Set(signalFieldNames)
+
+/**
+ * Returns the rule for a field: the connector's own, its default, the general default, or `fill_blank`. What is observed over
+ * time would stand still for ever under `fill_blank`: unless the field itself is named, or nothing is to be written at all, it
+ * is `overwrite_ours`. `open_jobs` is observed where a pipeline of signals writes it; company enrichment fills it as any other.
+ */
+export function ruleOf(
+  policies: Policies,
+  connector: string,
+  field: string,
+  trigger?: string | undefined,
+): FieldRule {
   const own = Object.hasOwn(policies, connector) ? policies[connector as keyof Policies] : undefined
   const rules = typeof own === 'object' ? own : {}
   const named = Object.hasOwn(rules, field) ? rules[field] : undefined
-  return named ?? rules['default'] ?? policies.default ?? 'fill_blank'
+  const usual = rules['default'] ?? policies.default ?? 'fill_blank'
+  if (named !== undefined || usual === 'never') return named ?? usual
+  return observed.has(field) || (trigger === 'signals' && bySignals.has(field)) ? 'overwrite_ours' : usual
 }

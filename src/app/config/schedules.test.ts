@@ -9,12 +9,12 @@ test.each([
   [{ ...nightly, stopAt: '25:00' }, /time of day/],
   [{ ...nightly, connector: 'abacus' }, /hubspot/],
   [{ ...nightly, stopsAt: '06:00' }, /stopsAt/],
-  [{ cron: nightly.cron }, /either `connector`.* or `list`/],
-  [{ ...nightly, list: 'dach' }, /either `connector`.* or `list`/],
-  [{ ...nightly, budgetUsd: '1' }, /budgetUsd: only for schedules of a list/],
+  [{ cron: nightly.cron }, /one of `connector`.* `list` and `signalsReport`/],
+  [{ ...nightly, list: 'dach' }, /one of `connector`.* `list` and `signalsReport`/],
+  [{ ...nightly, budgetUsd: '1' }, /budgetUsd: not for schedules with `connector`/],
   [
     { list: 'dach', cron: nightly.cron, refresh: true, limit: 5 },
-    /limit, refresh: only for schedules without one/,
+    /limit, refresh: not for schedules with `list`/,
   ],
 ])('%j is refused by its name', (settings, message) => {
   const result = schedulesSchema.safeParse({ nightly: settings })

@@ -6,16 +6,22 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { ListsConfig } from './lists.ts'
+import type { SignalsConfig } from './watching/signals.ts'
 
 const timeOfDay = ofType(
   'time of day',
   z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as 04:00'),
 )
 
+const periodSchema = ofType(
+  'days or weeks',
+  z.string().regex(/^[1-9]\d{0,2}[dw]$/, 'is not a number of days or weeks, such as 7d or 2w'),
+)
+
 const schedule = z
   .strictObject({
     connector: setting(z.enum(crmNames), {
-      means: 'the CRM that a [schedule](operations.md) syncs; this or `list` must be set',
+      means: 'the CRM that a [schedule](operations.md) syncs; this, `list` or `signalsReport` must be set',
       defaultText: 'that of its list',
       example: 'hubspot',
     }),
@@ -34,6 +40,17 @@ const schedule = z
       means: 'go on though some rows of its list are behind the last page that the service answers',
       default: false,
       example: true,
+    }),
+    signalsReport: setting(z.string().min(1), {
+      means:
+        'the pipeline of [signals](signals.md#on-a-schedule) whose report it sends to the alert webhook, in place of a sync',
+      defaultText: 'none: it syncs a CRM',
+      example: 'pipeline',
+    }),
+    since: setting(periodSchema, {
+      means: 'the period of its report: days or weeks',
+      default: '7d',
+      example: '1d',
     }),
     object: setting(z.string().min(1), {
       means: "company, person, or the CRM's own name",
@@ -75,23 +92,42 @@ const schedule = z
     }),
   })
   .superRefine((given, context) => {
-    const { cron, timeZone, connector, list } = given
+    const { cron, timeZone } = given
     const problem = cronProblem({ cron, timeZone }, new Date())
     if (problem) context.addIssue({ code: 'custom', message: problem })
-    if ((connector === undefined) === (list === undefined)) {
-      context.addIssue({ code: 'custom', message: 'needs either `connector`, which it syncs, or `list`' })
+    const kinds = (['connector', 'list', 'signalsReport'] as const).filter((key) => given[key] !== undefined)
+    const [kind] = kinds
+    if (kind === undefined || kinds.length > 1) {
+      context.addIssue({
+        code: 'custom',
+        message: 'needs one of `connector`, which it syncs, `list` and `signalsReport`',
+      })
       return
     }
-    const foreign = (list === undefined ? onlyOfLists : onlyOfSyncs).filter((key) => given[key] !== undefined)
+    const foreign = Object.entries(ofKinds).flatMap(([key, allowed]) =>
+      given[key as keyof typeof ofKinds] === undefined || allowed.includes(kind) ? [] : [key],
+    )
     if (foreign.length > 0)
       context.addIssue({
         code: 'custom',
-        message: `${foreign.join(', ')}: only for schedules ${list === undefined ? 'of a list' : 'without one'}`,
+        message: `${foreign.join(', ')}: not for schedules with \`${kind}\``,
       })
   })
 
-const onlyOfLists = ['budgetUsd', 'reachableOnly'] as const
-const onlyOfSyncs = ['object', 'recipe', 'limit', 'refresh'] as const
+/** The settings that only some kinds of schedules have. */
+const ofKinds = {
+  budgetUsd: ['list'],
+  reachableOnly: ['list'],
+  object: ['connector'],
+  recipe: ['connector'],
+  limit: ['connector'],
+  refresh: ['connector'],
+  stopAt: ['connector', 'list'],
+  since: ['signalsReport'],
+} as const satisfies Record<string, readonly string[]> as Record<
+  'budgetUsd' | 'reachableOnly' | 'object' | 'recipe' | 'limit' | 'refresh' | 'stopAt' | 'since',
+  readonly string[]
+>
 
 /** `{ nightly: { connector: 'hubspot', cron: '0 2 * * *', timeZone: 'Europe/Berlin', stopAt: '06:00' } }` */
 export const schedulesSchema = z.record(
@@ -99,21 +135,33 @@ export const schedulesSchema = z.record(
   schedule,
 )
 
+/** Stands where a CRM stands in a schedule, for one that reads the ledger alone. */
+const ledgerSource = 'ledger'
+
 export interface Schedule extends Omit<z.output<typeof schedule>, 'connector' | 'budgetUsd'> {
   name: string
-  /** The CRM that it syncs, or into which its list goes. */
-  connector: CrmName
+  /** The CRM that it syncs, or into which its list goes; a report is made from the ledger. */
+  connector: CrmName | typeof ledgerSource
   /** The most that a run of its list spends, in USD. */
   budgetUsd?: string
 }
 
-/** Returns the schedules; the one of a list has the list's CRM and object. Throws ConfigError for a list that is not there. */
+/** Returns the schedules; the one of a list has the list's CRM and object. Throws ConfigError for a list or pipeline that is not there. */
 export function schedulesOf(
   schedules: z.output<typeof schedulesSchema> = {},
   lists: ListsConfig = {},
+  signals: SignalsConfig = {},
 ): Schedule[] {
   return Object.entries(schedules).map(([name, { connector, budgetUsd, ...settings }]) => {
-    const { list } = settings
+    const { list, signalsReport } = settings
+    if (signalsReport !== undefined) {
+      if (!Object.hasOwn(signals, signalsReport))
+        throw new ConfigError(
+          'no_such_pipeline',
+          `schedules.${name}.signalsReport: there is no pipeline ${signalsReport}; there ${Object.keys(signals).length === 0 ? 'is none' : `are ${Object.keys(signals).join(', ')}`}`,
+        )
+      return { name, ...settings, connector: ledgerSource }
+    }
     if (list === undefined) return { name, connector: connector!, ...settings }
     const found = Object.hasOwn(lists, list) ? lists[list] : undefined
     if (!found)

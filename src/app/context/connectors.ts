@@ -1,9 +1,9 @@
 import type { Connector } from '../../connectors/connector.ts'
-import { crmNames, crmOf, variablesNeededBy, type CrmName } from '../../connectors/definitions.ts'
+import { crmNames, crmOf, isCrmName, variablesNeededBy, type CrmName } from '../../connectors/definitions.ts'
 import { gated } from '../../connectors/gate.ts'
 import { indexed } from '../../connectors/indexed.ts'
 import { metered } from '../../connectors/metered.ts'
-import { ConfigError } from '../../domain/errors.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
 import type { Config } from '../config/config.ts'
 import { mistakenCredentials } from '../config/unknown-variables.ts'
 import type { Engine } from './engine.ts'
@@ -39,4 +39,21 @@ export function isConfigured(config: Pick<Config, 'connectors'>, name: CrmName):
 /** Returns the names of the CRMs that are set up. */
 export function configuredCrms(config: Pick<Config, 'connectors'>): CrmName[] {
   return crmNames.filter((name) => isConfigured(config, name))
+}
+
+/** Lends the connector that the process has open, or opens one for the work. */
+export async function withConnector<T>(
+  { config, connectors }: { config: Config; connectors: ReadonlyMap<string, Connector> },
+  name: string,
+  work: (connector: Connector) => Promise<T>,
+): Promise<T> {
+  const shared = connectors.get(name)
+  if (shared) return work(shared)
+  if (!isCrmName(name)) throw new InputError('no_such_connector', `there is no connector ${name}`)
+  const connector = await openConnector(config, name, undefined)
+  try {
+    return await work(connector)
+  } finally {
+    await connector.close()
+  }
 }

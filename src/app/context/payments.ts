@@ -33,6 +33,8 @@ import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-wa
 import { createTermsCache } from '../../store/ledger/terms.ts'
 import { batchRequest } from '../../workers/lookup/batch-request.ts'
 import type { Config } from '../config/config.ts'
+import { monthCap } from '../config/watching/month-cap.ts'
+import { matchCaps } from '../config/watching/match-lists.ts'
 import { limitTold } from './refused-page.ts'
 import type { Observer } from './observer.ts'
 import { noPayment } from './missing-settings.ts'
@@ -81,8 +83,8 @@ export function createPayments(options: PaymentsOptions): Payments {
   const runLines = createRunBudgets({
     tokens: createApiTokenLedger(db, { now }),
     listOf: (runId) => listOfRun(db, runId),
-    listMonths: (name) =>
-      Object.hasOwn(config.lists, name) ? config.lists[name]?.budgetMonthUsd : undefined,
+    listMonths: (name) => monthCap(config, name),
+    matchCaps: (monitor) => matchCaps(config, monitor),
   })
   const payer = createPayer({
     journal,

@@ -2,8 +2,9 @@ import { creditsFromUsd } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { BudgetLine } from '../../domain/ports/charge-journal.ts'
-import { listLine } from '../../pay/budget.ts'
+import { listLine, monitorLines, type MonitorCaps } from '../../pay/budget.ts'
 import type { ApiTokenLedger } from '../../store/access/api-tokens.ts'
+import { monitorOfList } from '../config/watching/match-lists.ts'
 
 const mostRemembered = 1_000
 
@@ -15,14 +16,16 @@ export interface RunBudgetsOptions {
   listOf: (runId: string) => Promise<string | undefined>
   /** By the name of a list, the most that is spent for it in a month. */
   listMonths: (name: string) => Atomic | undefined
+  /** By the name of a monitor, the most that is spent on its matches. */
+  matchCaps: (monitor: string) => MonitorCaps
 }
 
 /**
- * Returns the budget lines of a charge that its run decides: the day of the API token that asked for it, and the month of the list
- * that it is bought for. They are reserved in the charge's own transaction like the other lines, so that concurrent charges never
- * spend more than these caps. The month of a list is counted without a cap too, so that one that is set afterwards counts all.
+ * Returns the budget lines of a charge that its run decides: the day of the API token that asked for it, the month of the list
+ * that it is bought for, and the day and month of the monitor whose match it serves. They are reserved in the charge's own
+ * transaction like the other lines, so that concurrent charges never spend more than these caps. The month of a list is counted without a cap too, so that one that is set afterwards counts all.
  */
-export function createRunBudgets({ tokens, listOf, listMonths }: RunBudgetsOptions) {
+export function createRunBudgets({ tokens, listOf, listMonths, matchCaps }: RunBudgetsOptions) {
   /** Most charges belong to a few runs, and neither the token nor the list of a run ever changes. */
   const ofRun = new Map<string, Promise<{ token: Token; list: string | undefined }>>()
 
@@ -32,9 +35,11 @@ export function createRunBudgets({ tokens, listOf, listMonths }: RunBudgetsOptio
     currency: Currency
   }): Promise<BudgetLine[]> {
     const { token, list } = await remembered(charge.runId)
+    const match = list === undefined ? undefined : monitorOfList(list)
     return [
       ...(token && token.dayCapAtomic !== null ? [tokenLine(token.id, token.dayCapAtomic, charge)] : []),
       ...(list === undefined ? [] : [listLine(list, listMonths(list), charge)]),
+      ...(match ? monitorLines(match.monitor, matchCaps(match.monitor), charge) : []),
     ]
   }
 

@@ -18,9 +18,12 @@ const booked = (paid: number, change: Partial<CreditsBooked> = {}): CreditsBooke
   ...change,
 })
 
+let monitors: Record<string, unknown>
+beforeEach(() => void (monitors = {}))
+
 function count(account: Record<string, unknown> | Error, ...reads: CreditsBooked[]) {
   return accountCount(
-    { database: {}, config: { apiKey: { key: 'k', header: 'h' } }, now: () => at } as never,
+    { database: {}, config: { apiKey: { key: 'k', header: 'h' }, monitors }, now: () => at } as never,
     {
       askAccount: async () => {
         if (account instanceof Error) throw account
@@ -50,6 +53,15 @@ describe('the account’s count', () => {
       since: '2026-05-05T05:05:05.000Z',
       bookedSince: '10.000000',
       inDoubt: { charges: 2, credits: '2.000000' },
+    })
+  })
+
+  test('names the monitors for which the service spends by itself beside what no charge explains', async () => {
+    monitors = { dach: { automaticPersonEnrichment: {} }, france: {} }
+    expect(await count({ total_credit_used: 125 }, booked(50))).toMatchObject({
+      verdict: 'unexplained',
+      unexplained: '15.000000',
+      automaticMonitors: ['dach'],
     })
   })
 

@@ -5,6 +5,7 @@ import { PaydirtError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { readMeta, writeMeta } from '../../store/database/meta.ts'
 import { creditsBooked, type CreditsBooked } from '../../store/ledger/paid-charges.ts'
+import { automaticMonitors } from '../config/watching/match-lists.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 
@@ -25,6 +26,8 @@ export interface AccountCount {
    * ledger, so it says nothing. `under_way`: requests are out. `unknown`: there is nothing to compare.
    */
   verdict: 'agree' | 'unexplained' | 'behind' | 'under_way' | 'unknown'
+  /** Monitors for which the service enriches people by itself: it spends credits that no charge of the ledger explains. */
+  automaticMonitors: string[]
   /** Charges in doubt, and their credits. */
   inDoubt: { charges: number; credits: string }
   /** The reason why the service could not be asked. */
@@ -78,25 +81,29 @@ export async function accountCount(
   const at = context.now()
   const booked = () => ledger.booked(new Date(at.getTime() - settledAfterMs))
   const before = await booked()
-  const inDoubt = { charges: before.inDoubt, credits: formatUsd(before.inDoubtAtomic) }
+  const known = {
+    ...nothing,
+    automaticMonitors: automaticMonitors(context.config),
+    inDoubt: { charges: before.inDoubt, credits: formatUsd(before.inDoubtAtomic) },
+  }
   const account = await ask(engine)
-  if ('problem' in account) return { ...nothing, inDoubt, problem: account.problem }
+  if ('problem' in account) return { ...known, problem: account.problem }
   const after = await booked()
-  const shown = { ...nothing, inDoubt, used: text(account.used), left: text(account.left) }
-  const known = await readBaseline(ledger, name)
-  const count = known ? account[known.counter] : (account.used ?? account.left)
+  const shown = { ...known, used: text(account.used), left: text(account.left) }
+  const baseline = await readBaseline(ledger, name)
+  const count = baseline ? account[baseline.counter] : (account.used ?? account.left)
   if (count === undefined) return shown
   const isQuiet = after.underWay === 0 && after.paidAtomic === before.paidAtomic
-  const counter = known?.counter ?? (account.used === undefined ? 'left' : 'used')
+  const counter = baseline?.counter ?? (account.used === undefined ? 'left' : 'used')
   const next: Baseline = { at: at.toISOString(), counter, count, paid: after.paidAtomic }
-  if (!known) {
+  if (!baseline) {
     if (isQuiet && after.inDoubt === 0) await writeBaseline(ledger, name, next)
     return isQuiet ? shown : { ...shown, verdict: 'under_way' }
   }
-  const usedAtomic = counter === 'used' ? count - known.count : known.count - count
-  const paidAtomic = after.paidAtomic - known.paid
+  const usedAtomic = counter === 'used' ? count - baseline.count : baseline.count - count
+  const paidAtomic = after.paidAtomic - baseline.paid
   const since = {
-    since: known.at,
+    since: baseline.at,
     usedSince: signed(usedAtomic),
     bookedSince: signed(paidAtomic),
   }

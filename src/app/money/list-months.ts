@@ -1,6 +1,7 @@
 import { usdFromCredits } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
 import { listsOfMonth } from '../../store/lists/list-spending.ts'
+import { monthCap } from '../config/watching/month-cap.ts'
 import type { Context } from '../context/context.ts'
 
 /** The spending for one list in this calendar month (UTC), payments in doubt included. A credit counts as a cent. */
@@ -20,7 +21,12 @@ export async function listMonth(
   const months = await listMonths(context)
   const month = context.now().toISOString().slice(0, 7)
   return (
-    months.find(({ list }) => list === name) ?? { list: name, month, spentAtomic: 0n, capAtomic: undefined }
+    months.find(({ list }) => list === name) ?? {
+      list: name,
+      month,
+      spentAtomic: 0n,
+      capAtomic: monthCap(context.config, name),
+    }
   )
 }
 
@@ -35,7 +41,7 @@ export async function listMonths({
   const names = [...new Set([...Object.keys(config.lists), ...spent.keys()])]
   return names.map((list) => {
     const { usdAtomic = 0n, creditsAtomic = 0n } = spent.get(list) ?? {}
-    const capAtomic = Object.hasOwn(config.lists, list) ? config.lists[list]?.budgetMonthUsd : undefined
+    const capAtomic = monthCap(config, list)
     return { list, month, spentAtomic: usdAtomic + usdFromCredits(creditsAtomic), capAtomic }
   })
 }

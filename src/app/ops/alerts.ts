@@ -2,11 +2,13 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { foregroundSources } from '../../connectors/definitions.ts'
 import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
 import { describeError } from '../../domain/errors.ts'
+import { reportCondition } from '../../domain/signals/scheduled-report.ts'
 import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { contractDrift } from '../service/contract-drift.ts'
 import { sendAlert } from './alert-webhook.ts'
 import type { Context } from '../context/context.ts'
+import { reportMessage } from '../signals/reporting/report-message.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
 
 export interface Alerts {
@@ -108,7 +110,11 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
 
   async function send(to: NonNullable<typeof webhook>, delivery: Delivery): Promise<void> {
     try {
-      await sendAlert(to, delivery, now())
+      const report =
+        delivery.alert.condition === reportCondition
+          ? await reportMessage(context, delivery.alert)
+          : undefined
+      await sendAlert(to, delivery, now(), report)
       // Crash window: accepted and not marked. It is sent again with the same id, by which the receiver recognises it.
       await ledger.delivered(delivery.id)
     } catch (error) {

@@ -19,7 +19,8 @@ import { actionFindings } from './action-findings.ts'
 import { capFindings } from './cap-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { indexFindings } from './index-findings.ts'
-import { listFindings, listsWithoutCrm } from './list-findings.ts'
+import { hasLists, listFindings, listsWithoutCrm } from './list-findings.ts'
+import { noteFindings } from './note-findings.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 
@@ -253,8 +254,8 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
       })
     findings.push(...(await ownFieldFindings(connector, problems)))
     findings.push(...(await recipeFindings(config, connector)))
-    findings.push(...(await scheduleFindings(config, connector)))
-    if (Object.values(config.lists).some(({ into }) => into.connector === name))
+    findings.push(...(await scheduleFindings(config, connector)), ...(await noteFindings(config, connector)))
+    if (hasLists(config, name))
       findings.push(...(await listFindings(config, connector, await indexesKnown(config))))
     return findings
   } finally {

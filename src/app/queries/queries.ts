@@ -7,6 +7,9 @@ import { historyOf } from '../records/history.ts'
 import { planUndo } from '../records/plan-undo.ts'
 import { optionsOf } from '../reports/option-report.ts'
 import { makeReport } from '../reports/report.ts'
+import { explainScore } from '../signals/reporting/explain-score.ts'
+import { scoredPipelines } from '../signals/reporting/scored-pipelines.ts'
+import { makeSignalsReport } from '../signals/reporting/signals-report.ts'
 import { describeCall } from '../service/describe-call.ts'
 import { describeOperations } from '../service/describe-operations.ts'
 import { verifyAnswers } from '../service/verify-answers.ts'
@@ -41,6 +44,19 @@ export const queries = {
   report: query(
     z.union([z.strictObject({ run: z.string() }), z.strictObject({ month: z.string() })]),
     makeReport,
+  ),
+  signalsScore: query(
+    z.strictObject({ record: recordName(), pipeline: z.string().optional() }),
+    (context, { record, pipeline }) =>
+      explainScore(context, scoredPipelines(context.config), record, pipeline),
+  ),
+  signalsReport: query(
+    z.strictObject({
+      pipeline: z.string().optional(),
+      since: z.string().optional(),
+      owner: z.string().optional(),
+    }),
+    (context, options) => makeSignalsReport(context, scoredPipelines(context.config), options),
   ),
   comparison: query(z.strictObject({ isFull: z.boolean() }), compareOnly),
   operations: query(z.strictObject({ only: z.enum(operations).optional() }), (context, { only }) =>

@@ -14,6 +14,8 @@ import type { Step } from '../../domain/planning/step.ts'
 import { identifiersOf } from '../../domain/subjects/identifiers.ts'
 import { followKnown, type FollowedRecord } from '../../planning/follow-known.ts'
 import { recordsById } from '../../producers/records-by-id.ts'
+import { accountsNamed } from '../../store/signals/kept-signals.ts'
+import { pipelinesOf } from '../../store/signals/score-days.ts'
 import type { Context } from '../context/context.ts'
 import { wouldWrite } from '../plans/would-write.ts'
 import type { HistoryOrigin, RecordName } from './history.ts'
@@ -29,6 +31,8 @@ export interface Explained extends Explanation {
   spend: RecordSpend
   /** The row of a list of which Paydirt made it. */
   made: HistoryOrigin | undefined
+  /** The pipelines that watch it for signals. Their fields are written by no recipe. */
+  pipelines: string[]
 }
 
 /**
@@ -67,7 +71,10 @@ export async function explain(
     spend,
     ...(write === undefined ? {} : { write }),
   })
-  return { ...explanation, spend, known, isSuppressed, made: history.made }
+  const named = { connector: connector.name, entities: [entity], id: found.id }
+  const [account] = await accountsNamed(context.database.db, named)
+  const pipelines = account ? await pipelinesOf(context.database.db, account.id) : []
+  return { ...explanation, spend, known, isSuppressed, made: history.made, pipelines }
 }
 
 /** Asks the decision of the write itself, which knows more rules than the planner: addresses, options of picklists, undos. */

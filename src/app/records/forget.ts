@@ -5,8 +5,10 @@ import { openRedis } from '../../queues/connection.ts'
 import { createQueues, type Queues } from '../../queues/queues.ts'
 import { eraseSubject, rehearseErasure, type Erased } from '../../store/subjects/erase-subject.ts'
 import { vacuumErased } from '../../store/subjects/vacuum-erased.ts'
-import { findSubject } from '../../store/subjects/find-subject.ts'
+import { notesInCrms } from '../../store/notes/erase-notes.ts'
+import { findSubject, type Subject } from '../../store/subjects/find-subject.ts'
 import {
+  ownIdentities,
   recordsInCrms,
   recordsOfTasks,
   type CrmRecord,
@@ -19,7 +21,7 @@ export interface Forgotten {
   erased: Erased & { jobs: number }
   /** New entries of the suppression list. */
   suppressed: number
-  /** The records of CRMs that still hold the subject, as far as the ledger knew them. Nothing is erased there. */
+  /** The records, notes and tasks of CRMs that still hold the subject, as far as the ledger knew them. Nothing is erased there. */
   inCrms: CrmRecord[]
 }
 
@@ -52,7 +54,7 @@ export async function forget(
   const { database, suppressions } = context
   const subject = await findSubject(database.db, identifiers, context.config.networkHosts)
   // Read first: once the subject is erased nobody knows them any more. `--plan` names them too.
-  const inCrms = await recordsInCrms(database.db, subject, context.config.networkHosts)
+  const inCrms = await namedInCrms(context, subject)
   // Suppressed first, erased second: a sync that runs at this moment must not buy the subject again.
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
   const erased = await eraseSubject(database.db, subject, {
@@ -82,7 +84,7 @@ export async function planForget(
     erased: { ...erased, jobs },
     suppressed: options.suppress ? await context.suppressions.countNew(subject.identifiers) : 0,
     identifiers: namedOnce(subject.identifiers, context.config.networkHosts),
-    inCrms: await recordsInCrms(db, subject, context.config.networkHosts),
+    inCrms: await namedInCrms(context, subject),
     records: await recordsOfTasks(db, subject.taskIds),
     lookups: subject.lookups,
     refusal: refusal?.message ?? null,
@@ -96,6 +98,16 @@ function namedOnce(identifiers: readonly Identifier[], hosts: readonly string[])
     each,
   ])
   return [...new Map(named.map(([value, { kind }]) => [`${kind}|${value}`, { kind, value }])).values()]
+}
+
+/** Notes and tasks stand as `note` and `task`, behind the records. */
+async function namedInCrms({ database, config }: ForgetContext, subject: Subject): Promise<CrmRecord[]> {
+  const { taskIds } = subject
+  const identities = ownIdentities(subject, config.networkHosts)
+  return [
+    ...(await recordsInCrms(database.db, subject, config.networkHosts)),
+    ...(await notesInCrms(database.db, { identities, taskIds })),
+  ]
 }
 
 function eraseOptions({ now, randomBytes, config }: ForgetContext) {

@@ -4,7 +4,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { TaskKind, TaskStatus } from '../../domain/words.ts'
-import type { FieldWriteState } from '../../store/database/states.ts'
+import type { FieldWriteState } from '../../store/database/tables/states.ts'
 import { originsOf, type RecordOrigin } from '../../store/views/list-results.ts'
 import { paidByRuns } from '../../store/views/record-lookups.ts'
 import { tasksOfRecord, type NamedRecord, type RecordTask } from '../../store/views/record-tasks.ts'
@@ -16,7 +16,7 @@ interface HistoryField {
   field: string
   /** null: it was blank. */
   old: FieldValue | null
-  /** null: the subject was forgotten. */
+  /** "" where the field was cleared; null: the subject was forgotten. */
   new: FieldValue | null
   lookup: string | null
   price: string

@@ -1,5 +1,7 @@
 import type { Context } from '../context/context.ts'
 import { openConnector } from '../context/connectors.ts'
+import { undoNotes } from '../notes/undo-notes.ts'
+import { isOfMatch, undoMatch, type UndoneMatch } from './undo-match.ts'
 import { undoableRun, undoRun, type Undone } from './undo.ts'
 import { assertNoField, makesRecords, undoMade, type UndoneRecords } from './undo-made.ts'
 
@@ -8,20 +10,20 @@ export async function planUndo(
   context: Pick<Context, 'config' | 'runs' | 'fieldWrites' | 'now' | 'database' | 'recordIndex'>,
   runId: string,
   field?: string,
-): Promise<Undone | UndoneRecords | undefined> {
+): Promise<Undone | UndoneRecords | UndoneMatch | undefined> {
   const run = await undoableRun(context, runId)
   if (!run) return undefined
   const connector = await openConnector(context.config, run.connector, undefined)
   try {
-    if (makesRecords(run)) {
-      assertNoField(run.id, field)
-      return await undoMade(context, connector, run, { plan: true, signal: new AbortController().signal })
-    }
-    return await undoRun(context, connector, run, {
-      plan: true,
-      field,
-      signal: new AbortController().signal,
-    })
+    const { signal } = new AbortController()
+    if (isOfMatch(run) || makesRecords(run)) assertNoField(run.id, field)
+    if (isOfMatch(run)) return await undoMatch(context, connector, run, { plan: true, signal })
+    const notes =
+      field === undefined ? await undoNotes(context, connector, run.id, { plan: true, signal }) : undefined
+    const undone = makesRecords(run)
+      ? await undoMade(context, connector, run, { plan: true, signal, notes })
+      : await undoRun(context, connector, run, { plan: true, field, signal })
+    return { ...undone, ...(notes && { notes }) }
   } finally {
     await connector.close()
   }

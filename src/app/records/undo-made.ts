@@ -1,10 +1,12 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { RecordMaker, RecordSnapshot } from '../../connectors/creating.ts'
 import { ConfigError, RetriableError } from '../../domain/errors.ts'
+import { touched, withoutNotes } from './made-record-touched.ts'
 import { createMadeRecords, type MadeRecord } from '../../store/lists/made-records.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { pause } from '../../timing/pause.ts'
 import type { Context } from '../context/context.ts'
+import type { UndoneNotes } from '../notes/undo-notes.ts'
 
 /** One record that a run has made. */
 export interface UndoneRecord {
@@ -30,6 +32,8 @@ export interface UndoneRecords {
   left: number
   /** Records that were not archived; in a plan every record. */
   rows: UndoneRecord[]
+  /** The notes and tasks of the run, which are taken back first. Absent: it has none. */
+  notes?: UndoneNotes
   /** The place where the CRM keeps archived records, and for how many days. */
   bin: { keptDays: number; place: string }
   /** The reason why the undo ended early. The same call continues it. */
@@ -39,9 +43,13 @@ export interface UndoneRecords {
 const pageSize = 100
 const longestPauseMs = 30_000
 
-/** True for a run that has made records. */
-export function makesRecords(run: Pick<Run, 'trigger'>): boolean {
-  return run.trigger === 'list'
+/** True for a run that has made records. Records that a list has updated have a run of their own, whose fields are restored. */
+export function makesRecords({
+  trigger,
+  source,
+  fingerprint,
+}: Pick<Run, 'trigger' | 'source' | 'fingerprint'>): boolean {
+  return trigger === 'list' && fingerprint === `plan|${String(source['plan'])}`
 }
 
 /** Throws ConfigError where one field of a list's run is to be undone. */
@@ -61,13 +69,15 @@ export function assertNoField(runId: string, field: string | undefined): void {
  * Companies that were made for people come after the people. Ties to people whom the same undo archives do not count; a company of people
  * who stay stays too, and Salesforce would take its contacts along.
  *
+ * `notes`: what the same undo did, or would do, with the notes of these records.
+ *
  * The crash window is above the ledger (src/store/lists/made-records.ts).
  */
 export async function undoMade(
   context: Pick<Context, 'database' | 'fieldWrites' | 'now' | 'recordIndex'>,
   connector: Connector,
   run: Run,
-  { plan, signal }: { plan: boolean; signal: AbortSignal },
+  { plan, signal, notes }: { plan: boolean; signal: AbortSignal; notes?: UndoneNotes | undefined },
 ): Promise<UndoneRecords> {
   const { maker } = connector
   if (!maker) throw new ConfigError('makes_no_records', `no records can be archived in ${connector.name}`)
@@ -101,7 +111,7 @@ export async function undoMade(
         context,
         connector,
         maker,
-        { run, entity, away: isBeside ? away : undefined },
+        { run, entity, away: isBeside ? away : undefined, notes },
         page,
       )
       const wanted = judged.filter(({ outcome }) => outcome === 'would_archive')
@@ -149,13 +159,24 @@ async function judge(
   { fieldWrites }: Pick<Context, 'fieldWrites'>,
   connector: Connector,
   maker: RecordMaker,
-  { run, entity, away }: { run: Run; entity: string; away: ReadonlySet<string> | undefined },
+  {
+    run,
+    entity,
+    away,
+    notes,
+  }: {
+    run: Run
+    entity: string
+    away: ReadonlySet<string> | undefined
+    notes: UndoneNotes | undefined
+  },
   page: readonly MadeRecord[],
 ): Promise<Judged[]> {
   const ids = page.flatMap(({ state, recordId }) =>
     state === 'created' && recordId !== null ? [recordId] : [],
   )
-  const snapshots = await maker.snapshots(entity, ids)
+  const snapshots = withoutNotes(await maker.snapshots(entity, ids), entity, notes)
+  const ourStamp = connector.mapping?.own.enrichedAt
   const now = away ? await withoutAway(connector, { run, entity, away }, snapshots) : snapshots
   const written = await fieldWrites.ourWrites(run.connector, entity, ids)
   return page.map(({ ordinal, state, recordId: record, snapshot, isArchiveSent }): Judged => {
@@ -182,7 +203,7 @@ async function judge(
         ...(isArchiveSent ? {} : { reason: 'it is gone, or was merged' }),
       }
     if (snapshot === null) return left('the process ended while it was made: nobody knows what it held then')
-    const reason = touched(snapshot, current, written.has(record))
+    const reason = touched(snapshot, current, { isWritten: written.has(record), ourStamp })
     return reason === undefined
       ? { ordinal, record, entity, outcome: 'would_archive', isNews: true }
       : left(reason)
@@ -205,18 +226,6 @@ async function withoutAway(
       return [id, { properties, tied: staying > 0 ? { ...others, [people]: staying } : others }]
     }),
   )
-}
-
-function touched(before: RecordSnapshot, now: RecordSnapshot, isWritten: boolean): string | undefined {
-  if (isWritten) return 'a later run of ours wrote into it'
-  const changed = [...new Set([...Object.keys(before.properties), ...Object.keys(now.properties)])].filter(
-    (name) => before.properties[name] !== now.properties[name],
-  )
-  if (changed.length > 0) return `changed since: ${changed.sort().join(', ')}`
-  const tied = Object.entries(now.tied).filter(([kind, count]) => count > (before.tied[kind] ?? 0))
-  return tied.length > 0
-    ? `tied since to ${tied.map(([kind, count]) => `${count - (before.tied[kind] ?? 0)} ${kind}`).join(', ')}`
-    : undefined
 }
 
 /** Archives records, and writes into each of them what became of it. Throws RetriableError when the CRM makes us wait too long. */

@@ -4,11 +4,13 @@ import { keepsValues } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import { isForgottenRecord } from '../../domain/subjects/forgotten.ts'
+import { clearedValue } from '../../domain/field-policy/blocked-values.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
 import type { FieldWrite } from '../../store/writes/written-fields.ts'
 import { followMerges, withoutDisputes, type Decided } from './undo-merged.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
+import type { UndoneNotes } from '../notes/undo-notes.ts'
 
 export interface UndoOptions {
   /** Only this field. */
@@ -34,7 +36,7 @@ export interface UndoRow extends Partial<UndoValues> {
 interface UndoValues {
   /** The value that an undo puts back, as the CRM had it; null: the field was blank, and is cleared. */
   old: FieldValue | null
-  /** The value that the run wrote; null: the subject was forgotten. */
+  /** The value that the run wrote, "" where it cleared the field; null: the subject was forgotten. */
   new: FieldValue | null
   /** The value in the record now; null: blank, or the record is gone. */
   now: FieldValue | null
@@ -51,6 +53,8 @@ export interface Undone {
   left: number
   /** Fields that were not restored; in a plan every field, record by record. */
   rows: UndoRow[]
+  /** The notes and tasks of the run, which are taken back first. Absent: it has none, or one field alone is undone. */
+  notes?: UndoneNotes
   /** The reason why the undo ended early: the CRM refuses requests, or it was interrupted. The same call continues it. */
   unfinished?: string | undefined
 }
@@ -226,9 +230,10 @@ function decideUndo(
   if (write.new === null) return { reason: 'its subject was forgotten' }
   const country = record.values['country_code']
   const now = record.values[write.field]
+  const isNone = (value: FieldValue | null) => value === null || value === clearedValue
   const is = (value: FieldValue | null) =>
-    now === undefined || value === null
-      ? now === undefined && value === null
+    now === undefined || value === null || isNone(value)
+      ? now === undefined && isNone(value)
       : sameValue(write.field, now, value, typeof country === 'string' ? country : undefined)
   // The old value is checked first: where the record has it to the byte, there is nothing to restore, even if both values mean the same.
   const isOld =

@@ -1,6 +1,6 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { crmOf, type CrmName } from '../../connectors/definitions.ts'
-import { readAnswer, type AnswerSource } from '../../domain/fields.ts'
+import { observedFieldNames, readAnswer, type AnswerSource } from '../../domain/fields.ts'
 import { toCrm } from '../../domain/mapping/convert.ts'
 import type { DescribedField, EntityMapping } from '../../domain/mapping/mapping.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
@@ -72,7 +72,10 @@ export async function reportOptions(
     const mapped = mapping.entities[entity]
     if (!mapped) continue
     const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
+    // Observed fields are ours, options and all: no answer is mapped to them.
+    const observed = new Set(observedFieldNames(mapped.object))
     const choices = Object.entries(mapped.fields).flatMap(([field, wanted]) => {
+      if (observed.has(field)) return []
       const property = described.get(wanted.property)
       return property?.options ? [{ field, property }] : []
     })

@@ -59,6 +59,8 @@ const remedies: Readonly<Record<string, string>> = {
     'or raise budgets.connectorDayUsd in paydirt.config.ts: the budget of the connector is used up',
   [errorCode.budgetList]:
     'or raise budgetMonthUsd of the list in paydirt.config.ts: its budget of the month is used up',
+  [errorCode.budgetMonitor]:
+    'or raise budgetDayUsd or budgetMonthUsd of the monitor in paydirt.config.ts: its budget is used up',
   [errorCode.walletEmpty]: 'send USDC to the wallet (`paydirt wallet address`): it is empty',
   [errorCode.operationStopped]:
     'mend the operation that is stopped under service.operations in paydirt.config.ts, then `paydirt service retry OPERATION`',
@@ -70,7 +72,7 @@ const remedies: Readonly<Record<string, string>> = {
  * person does. A command that began a run tries all of its records again.
  */
 function waitsForRetry({ trigger }: Run, waiting: readonly ParkedGroup[]): boolean {
-  if (['csv', 'apply', 'call', 'sync'].includes(trigger)) return false
+  if (['csv', 'apply', 'call', 'sync', 'signals'].includes(trigger)) return false
   const goesOn = ({ code, resumesAt }: ParkedGroup) =>
     resumesAt !== null || Object.hasOwn(remedies, code ?? '') || parkingCodes.some((each) => each === code)
   return waiting.length > 0 && !waiting.some(goesOn)
@@ -98,6 +100,8 @@ function continuing(run: Run, schedule: string | null): string {
   if (trigger === 'apply') return `${before}run the same \`paydirt apply PLAN\` again: it continues`
   if (trigger === 'call')
     return `${before}run the same \`paydirt service call ${run.entity} …\` again: it continues`
+  if (trigger === 'signals')
+    return `${before}\`paydirt signals run ${String(run.source['pipeline'])}\` writes newer values in its place`
   if (trigger === 'sync') return `${before}\`${syncCommandOf(run)}\` continues it`
   return `${before}\`paydirt start\` continues it`
 }

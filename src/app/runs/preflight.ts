@@ -30,6 +30,12 @@ export async function prepareStart(
   return {} as Prepared
 }
 
+/** The same for a run that writes what is known already: neither the service nor a way to pay is asked for. Throws ConfigError. */
+export async function prepareWriting(context: Pick<Context, 'openEngine'>): Promise<Prepared> {
+  await context.openEngine()
+  return {} as Prepared
+}
+
 /** Returns why the run of a plan would not begin. Creates nothing in a CRM. */
 export async function plannedRefusals(
   context: Pick<Context, 'config' | 'chain' | 'planning'>,

@@ -110,7 +110,7 @@ export async function startWorkerRuntime(
   const writeBack = createWriteBack({
     tasks,
     fieldWrites: context.fieldWrites,
-    rule: (connector, field) => ruleOf(config.policies, connector, field),
+    rule: (connector, field, trigger) => ruleOf(config.policies, connector, field, trigger),
     formOf: createRecordForms(config),
     networkHosts: config.networkHosts,
     suppressed: context.suppressions.match,

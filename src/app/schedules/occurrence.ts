@@ -10,6 +10,7 @@ import type { Context } from '../context/context.ts'
 import { priceRefusal } from '../runs/price-refusal.ts'
 import { scanWithRetry } from '../runs/scan-with-retry.ts'
 import { isOfList, runListOccurrence } from './list-occurrence.ts'
+import { isOfReport, runReportOccurrence } from './report-occurrence.ts'
 import { passPlanned, planScan } from './planned-occurrence.ts'
 import {
   advanceWatermark,
@@ -74,6 +75,7 @@ async function scanOccurrence(
 ): Promise<void> {
   const { ledger, holder } = options
   const { id } = occurrence
+  if (isOfReport(occurrence)) return runReportOccurrence(context, holder, occurrence)
   if (isOfList(occurrence)) return runListOccurrence(context, options, occurrence, lost.signal)
   const connector = await options.connectorOf(occurrence.connector)
   await makeReady(connector, [occurrence.entity])

@@ -5,6 +5,7 @@ import type { Schedule } from '../config/schedules.ts'
 
 /** An occurrence that is claimed later than this after its planned time counts as a catch-up. */
 const punctualMs = 5 * 60_000
+const usualPeriod = '7d'
 
 /**
  * Returns the last planned time that no scheduler has handled. A schedule that was missed for several nights is caught up
@@ -22,7 +23,7 @@ export function plannedOccurrences(
   at: Date,
 ): NewOccurrence[] {
   const { name, connector, limit, refresh, startNoLaterThan, stopAt } = schedule
-  const { list, budgetUsd = '0', reachableOnly = false } = schedule
+  const { list, budgetUsd = '0', reachableOnly = false, signalsReport, since = usualPeriod } = schedule
   // Older processes know no such recipe, so that none of them syncs the object in place of the list.
   const recipe = list === undefined ? schedule.recipe : 'list'
   return entities.map((entity) => ({
@@ -33,6 +34,7 @@ export function plannedOccurrences(
     limit: limit ?? null,
     refresh: refresh ?? false,
     list: list === undefined ? undefined : { name: list, budgetUsd, reachableOnly },
+    report: signalsReport === undefined ? undefined : { pipeline: signalsReport, since },
     cause: at.getTime() - plannedAt.getTime() > punctualMs ? 'catch_up' : 'cron',
     plannedAt,
     startBy: timeAfter(schedule, startNoLaterThan, plannedAt),

@@ -1,11 +1,9 @@
-import type { Connector } from '../../connectors/connector.ts'
-import { ConfigError, InputError } from '../../domain/errors.ts'
-import { isCrmName } from '../../connectors/definitions.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import { nextTimes } from '../../queues/cron.ts'
 import type { Occurrence } from '../../store/runs/schedule-occurrences.ts'
 import { createScheduleLedger } from '../../store/runs/schedules.ts'
 import type { Schedule } from '../config/schedules.ts'
-import { openConnector } from '../context/connectors.ts'
+import { withConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
 import { listNamed } from '../lists/pages/list-calls.ts'
@@ -13,6 +11,7 @@ import { runRefusals } from '../lists/running/run-list.ts'
 import { priceRefusal } from '../runs/price-refusal.ts'
 import { judgedRun } from '../runs/sync.ts'
 import { assertListed } from './list-occurrence.ts'
+import { assertReported } from './report-occurrence.ts'
 import { plannedOccurrences } from './planned-occurrences.ts'
 
 export interface ScheduleView extends Schedule {
@@ -84,7 +83,23 @@ async function setPaused(
 export async function runScheduleNow(context: Context, name: string): Promise<number> {
   const schedule = named(context, name)
   const ledger = createScheduleLedger(context.database.db, { now: context.now })
-  const entities = await withConnector(context, schedule.connector, async (connector) => {
+  const entities =
+    schedule.signalsReport === undefined
+      ? await assertedEntities(context, schedule)
+      : [assertReported(context.config, schedule)]
+  await ledger.register([name])
+  const plannedAt = context.now()
+  let added = 0
+  for (const occurrence of plannedOccurrences(schedule, plannedAt, entities, plannedAt)) {
+    const asked = { ...occurrence, schedule: name, cause: 'run_now', startBy: null, stopAt: null } as const
+    if (await ledger.addNow(asked)) added += 1
+  }
+  return added
+}
+
+/** Returns the entities of a sync or a list. Throws ConfigError for what would be refused of them. */
+async function assertedEntities(context: Context, schedule: Schedule): Promise<string[]> {
+  return withConnector(context, schedule.connector, async (connector) => {
     if (schedule.list !== undefined) {
       const settings = listNamed(context.config, schedule.list)
       const [refusal] = await runRefusals(context, { name: schedule.list, settings }, connector)
@@ -99,14 +114,6 @@ export async function runScheduleNow(context: Context, name: string): Promise<nu
     }
     return named
   })
-  await ledger.register([name])
-  const plannedAt = context.now()
-  let added = 0
-  for (const occurrence of plannedOccurrences(schedule, plannedAt, entities, plannedAt)) {
-    const asked = { ...occurrence, schedule: name, cause: 'run_now', startBy: null, stopAt: null } as const
-    if (await ledger.addNow(asked)) added += 1
-  }
-  return added
 }
 
 function named({ config }: LedgerContext, name: string): Schedule {
@@ -114,21 +121,4 @@ function named({ config }: LedgerContext, name: string): Schedule {
   if (schedule) return schedule
   const known = config.schedules.map((each) => each.name).join(', ') || 'none'
   throw new ConfigError('no_such_schedule', `there is no schedule ${name}; the config has ${known}`)
-}
-
-/** Lends the connector that the process has open, or opens one for the work. */
-export async function withConnector<T>(
-  context: Context,
-  name: string,
-  work: (connector: Connector) => Promise<T>,
-): Promise<T> {
-  const shared = context.connectors.get(name)
-  if (shared) return work(shared)
-  if (!isCrmName(name)) throw new InputError('no_such_connector', `there is no connector ${name}`)
-  const connector = await openConnector(context.config, name, undefined)
-  try {
-    return await work(connector)
-  } finally {
-    await connector.close()
-  }
 }

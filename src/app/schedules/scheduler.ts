@@ -11,6 +11,7 @@ import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
 import { runOccurrence } from './occurrence.ts'
 import { assertListed } from './list-occurrence.ts'
+import { assertReported } from './report-occurrence.ts'
 import { dueTime, plannedOccurrences } from './planned-occurrences.ts'
 
 export interface Schedules {
@@ -118,10 +119,12 @@ export async function startSchedules(context: Context, options: SchedulesOptions
 
 async function checkedEntities(
   { config }: Context,
-  { name, connector, object, recipe, list }: Schedule,
+  schedule: Schedule,
   connectorOf: (name: string) => Promise<Connector>,
 ): Promise<string[]> {
+  const { name, connector, object, recipe, list, signalsReport } = schedule
   try {
+    if (signalsReport !== undefined) return [assertReported(config, schedule)]
     const source = await connectorOf(connector)
     if (list !== undefined) return [assertListed(config, source, list)]
     const entities = entitiesOf(source, object)

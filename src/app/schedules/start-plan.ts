@@ -6,7 +6,7 @@ import { newRunId } from '../context/new-id.ts'
 import { rulesDigest } from '../plans/make-plan.ts'
 import { drifted } from '../runs/apply-plan.ts'
 import { syncRefusals } from '../runs/sync.ts'
-import { withConnector } from './schedule-commands.ts'
+import { withConnector } from '../context/connectors.ts'
 
 /** Answers grow stale and records change, so what a plan says of its cost does not hold for ever. */
 export const planHoldsMs = 3_600_000

@@ -51,6 +51,7 @@ function service({ config }: Context): SettingsSection {
         'Answer retention',
         config.answersKeptDays === undefined ? 'unlimited' : `${config.answersKeptDays} days`,
       ],
+      ['Signal retention', `${config.signalsKeptDays} days`],
       ['Concurrency', `${config.concurrency} lookups`],
     ],
   }

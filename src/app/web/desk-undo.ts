@@ -1,6 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import type { UndoJob, UndoPort, UndoView } from '../../http/desk/model/run-undo.ts'
+import { createNoteJournal } from '../../store/notes/note-journal.ts'
 import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { undoableRun, undoRun } from '../records/undo.ts'
@@ -36,6 +37,11 @@ export function createDeskUndo(context: Context, signal: AbortSignal): DeskUndo 
       throw new ConfigError(
         'not_here',
         `the run has made records: \`paydirt undo ${runId} --plan\` says which of them can be taken back, and \`paydirt undo ${runId}\` archives them`,
+      )
+    if ((await createNoteJournal(context.database.db, context).countOfRun(runId)) > 0)
+      throw new ConfigError(
+        'not_here',
+        `the run has written notes or tasks: \`paydirt undo ${runId} --plan\` says which of them can be taken back, and \`paydirt undo ${runId}\` takes them and its fields back`,
       )
     const engine = await context.openEngine()
     return withConnector(context, run.connector, engine, (connector) =>

@@ -3,6 +3,7 @@ import type { HubspotSettings } from '../../connectors/hubspot/definition.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { apiTokenAuthenticator } from '../../http/callers/api-token.ts'
 import { hubspotAuthenticator } from '../../http/callers/hubspot.ts'
+import { takeDeliveredMatch } from '../matches/take-delivered.ts'
 import { monitorAuthenticator } from '../../http/callers/monitor.ts'
 import { salesforceAuthenticator } from '../../http/callers/salesforce.ts'
 import type { Enrichment } from '../../http/tasks/enrichment.ts'
@@ -76,6 +77,7 @@ export async function openHttpRoutes(
     recipe: config.http.monitorRecipe ?? config.defaultRecipe,
     networkName: config.networkName,
     networkHosts: config.networkHosts,
+    takeMatch: (given, signals) => takeDeliveredMatch(context, given, signals),
     now,
     onError,
   })
@@ -133,7 +135,15 @@ export async function openHttpRoutes(
       ...monitorRoutes(
         monitor,
         () => monitorLoop.wake(),
-        monitorAuthenticator({ header: http.monitorHeader, secret: http.monitorSecret }),
+        monitorAuthenticator({
+          header: http.monitorHeader,
+          secret: http.monitorSecret,
+          signature: http.monitorSignature && {
+            settings: http.monitorSignature,
+            secret: http.monitorSigningSecret,
+            now,
+          },
+        }),
       ),
     ],
     async close() {

@@ -8,7 +8,7 @@ import type { Context } from '../context/context.ts'
 import { newPlanId } from '../context/new-id.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
 import { planSync } from '../runs/sync.ts'
-import { withConnector } from '../schedules/schedule-commands.ts'
+import { withConnector } from '../context/connectors.ts'
 import { isPlainSync, limitOf, planHoldsMs, startPlan } from '../schedules/start-plan.ts'
 
 /** A plan reads its records from the CRM, whose calls the runs need too. */

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { environmentVariables } from '../../app/config/environment.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
 import type { StandInName } from '../../sandbox/stand-ins.ts'
+import { standInNames } from '../terminal/choices.ts'
 import { printError } from '../terminal/print.ts'
 import { ownCommand } from '../terminal/own-command.ts'
 import type { DemoFolder } from './demo-folder.ts'
@@ -12,9 +14,9 @@ import type { DemoFolder } from './demo-folder.ts'
 /** The companies of the list that a new CRM has already, each in another spelling. */
 export const knownToCrm = 12
 
-const list = 'fintechs'
 const usualLimit = 60
 const entities: Record<StandInName, string> = { hubspot: 'companies', salesforce: 'Account' }
+const mark = '// Written by `paydirt demo --list`.\n'
 const main = join(import.meta.dirname, '../main.ts')
 
 /** The plan and the run of the list, and the commands that ended well, as `--json` prints them. */
@@ -40,7 +42,8 @@ export async function demoList(
   folder: DemoFolder,
   { crm, environment, limit = usualLimit, signal, say }: ListDemoOptions,
 ): Promise<ListDemo> {
-  await writeConfig(folder, crm, limit)
+  await writeConfig(folder, limit)
+  const list = listOf(crm)
   const own = ownCommand(folder.path)
   const inherited = Object.entries(process.env).filter(([name]) => !environmentVariables.includes(name))
   const env = { ...Object.fromEntries(inherited), ...environment }
@@ -51,7 +54,11 @@ export async function demoList(
     say(`${words}\n  ${own} ${args.join(' ')}`)
     const { status, printed } = await run(args, { cwd: folder.path, env, signal })
     say(shortened(printed))
-    if (status !== 0 && !signal.aborted) throw new Error(`paydirt ${args.join(' ')} ended with ${status}`)
+    if (status !== 0 && !signal.aborted)
+      throw new InputError(
+        'demo_stopped',
+        `the demo ends here: ${own} ${args.join(' ')} ended with ${status}`,
+      )
     commands.push(args.join(' '))
     return printed
   }
@@ -70,27 +77,41 @@ export async function demoList(
   return { planId, runId, commands }
 }
 
-/** The list stands in the folder's settings, so that it is there for the commands that a person enters afterwards. */
-async function writeConfig({ path }: DemoFolder, crm: StandInName, limit: number): Promise<void> {
+function listOf(crm: StandInName): string {
+  return `${crm}-fintechs`
+}
+
+/**
+ * The lists stand in the folder's settings, so that they are there for the commands that a person enters afterwards. Those of both CRMs,
+ * because a folder keeps its settings when the demo of the other CRM follows.
+ */
+async function writeConfig({ path }: DemoFolder, limit: number): Promise<void> {
   const file = join(path, 'paydirt.config.mjs')
+  const listInto = (crm: StandInName) => ({
+    search: 'company.search',
+    filters: { countries: ['DE'], industries: ['Financial Services'] },
+    into: { connector: crm, entity: entities[crm] },
+    requires: ['domain'],
+    limit,
+    budgetUsd: '1',
+  })
+  const lists = Object.fromEntries(standInNames.map((crm) => [listOf(crm), listInto(crm)]))
   const config = {
     pacing: { startPerSecond: 150 },
     payment: { maxPricesUsd: { 'company.search': '0.05' } },
-    lists: {
-      [list]: {
-        search: 'company.search',
-        filters: { countries: ['DE'], industries: ['Financial Services'] },
-        into: { connector: crm, entity: entities[crm] },
-        requires: ['domain'],
-        limit,
-        budgetUsd: '1',
-      },
-    },
+    lists,
   }
-  if (existsSync(file)) return
-  await writeFile(
-    file,
-    `// Written by \`paydirt demo --list\`.\nexport default ${JSON.stringify(config, null, 2)}\n`,
+  if (existsSync(file) && namesAll(await readFile(file, 'utf8'), Object.keys(lists))) return
+  await writeFile(file, `${mark}export default ${JSON.stringify(config, null, 2)}\n`)
+}
+
+/** Returns false for the settings of an earlier version's demo. Throws ConfigError for settings of a person. */
+function namesAll(text: string, lists: readonly string[]): boolean {
+  if (lists.every((list) => text.includes(list))) return true
+  if (text.startsWith(mark)) return false
+  throw new ConfigError(
+    'not_a_demo_folder',
+    `paydirt.config.mjs does not name the lists ${lists.join(' and ')}: name a new folder with --out`,
   )
 }
 

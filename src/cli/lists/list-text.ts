@@ -143,8 +143,8 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
     `${list}: ${search} against ${into.connector} ${into.entity}`,
     total === null
       ? `  total       unknown before page 1 ${parts.length > 1 ? 'of each part ' : ''}is bought`
-      : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} ${document.references ? 'are asked for, the most similar' : 'can be reached'}`}`,
-    `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? (document.outside > 0 ? `: all but ${document.outside} that the service does not answer` : ': complete') : ''}`,
+      : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} ${reachedAs(document, settings)}`}`,
+    `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? (document.outside > 0 ? `: ${withoutText(document.outside, settings.people?.perCompany)}` : ': complete') : ''}`,
     ...(document.snapshot === null || document.startedAt === null
       ? []
       : [
@@ -184,6 +184,18 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
   ]
     .map((line) => `${line}\n`)
     .join('')
+}
+
+function reachedAs({ references }: ListDocument, { people }: ListCalls['settings']): string {
+  if (references) return 'are asked for, the most similar'
+  return people ? `are asked for: ${people.perCompany} a company` : 'can be reached'
+}
+
+/** Returns the words for rows that a list is without: those at a company beyond the number that is wanted, or beyond the last page. */
+export function withoutText(outside: number, perCompany: number | undefined | null): string {
+  return perCompany
+    ? `all that are wanted; ${outside} more work at these companies`
+    : `all but ${outside} that the service does not answer`
 }
 
 function partsText({ parts }: ListDocument): string[] {

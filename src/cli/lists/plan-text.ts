@@ -1,6 +1,7 @@
 import type { AppliedList } from '../../app/lists/making/apply-list.ts'
 import type { ListPlan } from '../../app/lists/making/plan-list.ts'
 import type { PlannedLookups } from '../../app/lists/enriching/plan-costs.ts'
+import { withoutText } from './list-text.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
 
@@ -12,7 +13,7 @@ export function planText(plan: ListPlan): string {
   const set = Object.entries(into.set ?? {}).map(([name, value]) => `${name} = ${String(value)}`)
   const lines = [
     `${list}: ${counted(creates, 'record')} would be made in ${into.connector} ${into.entity}`,
-    `  in ledger   ${counted(rows, 'row')}${isComplete ? (outside > 0 ? `: all but ${outside} that the service does not answer` : ': the whole list') : ` of ${reachable ?? '?'}: \`paydirt lists fetch ${list}\` buys the others`}`,
+    `  in ledger   ${counted(rows, 'row')}${isComplete ? (outside > 0 ? `: ${withoutText(outside, plan.perCompany)}` : ': the whole list') : ` of ${reachable ?? '?'}: \`paydirt lists fetch ${list}\` buys the others`}`,
     `  verdicts    ${judged.join(', ')}`,
     ...first.flatMap(({ properties, leftOut, company }, at) => [
       `  record ${at + 1}    ${printable(

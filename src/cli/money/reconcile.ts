@@ -229,13 +229,19 @@ function underWay({ moved, pending, unknown, logsGoneThrough }: Reconciliation):
 /** The account's own count, and what it says about the requests in doubt. */
 function accountLines(account: AccountCount): string[] {
   const { used, left, since, usedSince, bookedSince, unexplained, verdict, inDoubt, problem } = account
+  const bySelf = account.automaticMonitors
+    .map(
+      (name) =>
+        `, or people whom the service enriches by itself (monitors.${name}.automaticPersonEnrichment)`,
+    )
+    .join('')
   if (problem !== undefined) return [`account: its count cannot be read: ${problem}`]
   const meaning = {
     agree:
       inDoubt.charges > 0
         ? `the account has used nothing beyond the ledger: the ${inDoubt.charges} in doubt were not charged (--as declined)`
         : 'both agree',
-    unexplained: `${unexplained} credits beyond the ledger: charges in doubt (${inDoubt.credits} credits), failed requests, or others with the same key`,
+    unexplained: `${unexplained} credits beyond the ledger: charges in doubt (${inDoubt.credits} credits), failed requests, or others with the same key${bySelf}`,
     behind:
       "the account's count is below the ledger: it is late, or credits were added, and says nothing now",
     under_way: 'requests are under way: ask again when the work rests',

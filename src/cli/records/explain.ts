@@ -25,19 +25,37 @@ export async function explainRecord(text: string, options: Options): Promise<voi
     )
   }
   const explained = await queryLedger(await readConfig(), 'explain', { record: name, recipe: options.recipe })
-  print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
+  print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(text, explained))
 }
 
-function textOf({ lines, known, isSuppressed, made }: Explained): string {
+function textOf(record: string, { lines, known, isSuppressed, made, pipelines }: Explained): string {
   const suppressed =
     'The record is on the suppression list: a run skips it. Otherwise it would do the following.'
   const basis = known.length === 0 ? [] : [`It uses ${counted(known.length, 'fresh answer')} of the ledger.`]
-  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...basis, ...(made ? [`The record was ${originText(made)}.`] : [])].join('\n')}\n`
+  const watched =
+    pipelines.length === 0
+      ? []
+      : [
+          `It is watched for signals by ${pipelines.join(', ')}: \`paydirt signals explain ${record}\` has its score.`,
+        ]
+  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...basis, ...(made ? [`The record was ${originText(made)}.`] : []), ...watched].join('\n')}\n`
 }
 
 function document(
   record: string,
-  { step, next, why, costAtomic, spentAtomic, spend, leftOut, known, isSuppressed, made }: Explained,
+  {
+    step,
+    next,
+    why,
+    costAtomic,
+    spentAtomic,
+    spend,
+    leftOut,
+    known,
+    isSuppressed,
+    made,
+    pipelines,
+  }: Explained,
 ) {
   return {
     record,
@@ -54,5 +72,6 @@ function document(
     known: known.length,
     suppressed: isSuppressed,
     made: made ?? null,
+    pipelines,
   }
 }

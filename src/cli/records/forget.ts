@@ -103,11 +103,13 @@ function counts(erased: Forgotten['erased']): string {
     runs,
     recordIdentities,
     createdRecords,
+    crmNotes,
     listReviews,
     listRows,
+    signals,
     jobs,
   } = erased
-  return `${counted(lookups, 'lookup')}, ${counted(mentions, 'mention')} in other answers, ${counted(tasks, 'task')}, ${counted(fieldWrites, 'field write')}, ${counted(planRecords, 'plan record')}, ${counted(runs, 'condition')} of runs, ${counted(recordIdentities, 'entry')} of the index, ${counted(createdRecords + listRows, 'row')} of lists, ${counted(listReviews, 'answer')} about such rows, ${counted(jobs, 'job')}`
+  return `${counted(lookups, 'lookup')}, ${counted(mentions, 'mention')} in other answers, ${counted(tasks, 'task')}, ${counted(fieldWrites, 'field write')}, ${counted(planRecords, 'plan record')}, ${counted(runs, 'condition')} of runs, ${counted(recordIdentities, 'entry')} of the index, ${counted(createdRecords + listRows, 'row')} of lists, ${counted(listReviews, 'answer')} about such rows, ${counted(crmNotes, 'note or task', 'notes and tasks')}, ${counted(signals, 'account or signal', 'accounts and signals')}, ${counted(jobs, 'job')}`
 }
 
 function section(title: string, items: readonly string[]): string[] {

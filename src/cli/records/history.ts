@@ -1,5 +1,6 @@
 import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { readRecordName, type HistoryOrigin, type RecordHistory } from '../../app/records/history.ts'
+import { clearedValue } from '../../domain/field-policy/blocked-values.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
@@ -38,7 +39,7 @@ export function historyText(history: RecordHistory): string {
     const state = stateText(each)
     const cost = money(each)
     lines.push(
-      `  ${each.field}: ${shown(each.old, '(blank)')} → ${shown(each.new, '(erased)')}`,
+      `  ${each.field}: ${shown(each.old, '(blank)')} → ${each.new === clearedValue ? '(cleared)' : shown(each.new, '(erased)')}`,
       `    ${state}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${utcMinute(each.undoneAt)}` : ''}`,
     )
   }

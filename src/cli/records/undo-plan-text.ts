@@ -1,12 +1,21 @@
 import type { Undone, UndoRow } from '../../app/records/undo.ts'
 import type { FieldValue } from '../../domain/record.ts'
+import { notesLines } from './undone-notes-text.ts'
 import { counted } from '../../domain/values/counted.ts'
 
 const mostRecords = 50
 const longestValue = 60
 
 /** Returns the plan of an undo for a person: each field of each record, with what it has and what it would have. */
-export function undoPlanText({ runId, connector, entity, rows, unfinished, ...counts }: Undone): string {
+export function undoPlanText({
+  runId,
+  connector,
+  entity,
+  rows,
+  notes,
+  unfinished,
+  ...counts
+}: Undone): string {
   const records = [...Map.groupBy(rows, ({ record }) => record)]
   const more = records.length - mostRecords
   const lines = [
@@ -18,6 +27,7 @@ export function undoPlanText({ runId, connector, entity, rows, unfinished, ...co
         ...fields.map((row) => `  ${row.field.padEnd(widest(fields))}  ${fieldText(row)}`),
       ]),
     ...(more > 0 ? [`and ${counted(more, 'more record')} (--json shows all)`] : []),
+    ...notesLines(notes),
     ...(unfinished === undefined ? [] : [`not complete: ${unfinished}; ask for the plan again`]),
     'nothing was written',
   ]

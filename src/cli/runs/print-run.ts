@@ -45,6 +45,7 @@ function beginning({ trigger, schedule }: RunDetail): string {
     sync: 'paydirt sync',
     apply: 'paydirt apply',
     request: 'a person at the desk',
+    signals: 'paydirt signals run',
   }
   return words[trigger] ?? trigger
 }

@@ -66,6 +66,7 @@ function toText({
   connector,
   object,
   list,
+  signalsReport,
   cron,
   timeZone,
   isPaused,
@@ -79,5 +80,9 @@ function toText({
     ({ entity, plannedAt, state, runId, runState, reason }) =>
       `  ${entity.padEnd(12)} ${zonedMinute(plannedAt, timeZone)}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
   )
-  return `${name}: ${list === undefined ? '' : `the list ${list} into `}${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
+  const work =
+    signalsReport === undefined
+      ? `${list === undefined ? '' : `the list ${list} into `}${connector} ${object ?? 'all objects'}`
+      : `the report of ${signalsReport} to the alert webhook`
+  return `${name}: ${work}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
 }

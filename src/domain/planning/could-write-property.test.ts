@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
-import { fieldNames } from '../fields.ts'
+import { boughtFieldNames } from '../fields.ts'
 import { applyPolicy, fieldRules, type FieldRule } from '../field-policy/field-policy.ts'
 import { toCrm } from '../mapping/convert.ts'
 import type { DescribedField, FieldMapping } from '../mapping/mapping.ts'
@@ -134,7 +134,7 @@ interface Case {
 const cases: fc.Arbitrary<Case> = fc.constantFrom(...objectKinds).chain((object) => {
   // The parts of an address depend on how it is divided, which the answers above do not tell for every part.
   const parts = object === 'company' ? ['address', 'street', 'city', 'state', 'postal_code'] : []
-  const names = fieldNames(object).filter((name) => !parts.includes(name))
+  const names = boughtFieldNames(object).filter((name) => !parts.includes(name))
   const some = <T>(value: fc.Arbitrary<T>, most: number) =>
     fc.dictionary(fc.constantFrom(...names), value, { maxKeys: most })
   const old = fc.constantFrom<FieldValue[]>('Old value', 'ada@old.example', '+33472111111', 7)

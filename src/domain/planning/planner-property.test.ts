@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
 import { contactTypes } from '../contact-types.ts'
 import { explainStep } from './explain.ts'
-import { fieldNames } from '../fields.ts'
+import { boughtFieldNames } from '../fields.ts'
 import type { LookupKey } from '../keys.ts'
 import {
   nextStep,
@@ -79,7 +79,9 @@ const cases = fc
     prices: fc.infiniteStream(price),
   })
   .map(({ object, named, steps, ceiling: most, stopWhen, similarity, ...rest }) => {
-    const base = named ? builtInRecipes(object, named) : { name: 'x', fields: fieldNames(object), steps }
+    const base = named
+      ? builtInRecipes(object, named)
+      : { name: 'x', fields: boughtFieldNames(object), steps }
     const recipe: Recipe = {
       ...base,
       similarity,

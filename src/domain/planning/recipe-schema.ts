@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
-import { fieldNames } from '../fields.ts'
+import { boughtFieldNames, observedFieldNames } from '../fields.ts'
 import { nearNames } from '../normalise/near-names.ts'
-import { builtInRecipeNames, recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
+import {
+  builtInRecipeNames,
+  observedRecipeName,
+  recipeBook,
+  type Recipe,
+  type RecipeBook,
+} from './recipes.ts'
 import { described, ofType, setting } from '../setting.ts'
 import { usd } from '../usd-schema.ts'
 import { operationRow, stepOperations } from '../operations.ts'
@@ -55,6 +61,11 @@ export function resolveRecipes(
 ): RecipeBook {
   const custom: (Recipe & { object: ObjectKind })[] = []
   for (const [name, byObject] of Object.entries(config)) {
+    if (name === observedRecipeName)
+      throw new ConfigError(
+        'bad_recipe',
+        `recipes.${name}: the name is taken by runs that write what was observed`,
+      )
     for (const object of objectKinds) {
       const given = byObject[object]
       if (!given) continue
@@ -82,9 +93,14 @@ export function recipeNamesFor(config: z.output<typeof recipesSchema> = {}, obje
 }
 
 function checkFields(at: string, object: ObjectKind, fields: readonly string[]): void {
-  const known = fieldNames(object)
+  const known = boughtFieldNames(object)
   const wrong = fields.find((field) => !known.includes(field))
   if (wrong === undefined) return
+  if (observedFieldNames(object).includes(wrong))
+    throw new ConfigError(
+      'bad_recipe',
+      `${at}: no lookup tells "${wrong}"; it is observed over time, by a pipeline of \`${object === 'company' ? 'signals' : 'champions'}\``,
+    )
   const near = nearNames(wrong, known)
   throw new ConfigError(
     'bad_recipe',

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts'
-import { enrichmentFieldNames, fieldNames, matchFieldNames, profileFieldNames } from '../fields.ts'
+import { enrichmentFieldNames, boughtFieldNames, matchFieldNames, profileFieldNames } from '../fields.ts'
 import type { Atomic } from '../money.ts'
 import { objectKinds, type ObjectKind, type Operation } from '../words.ts'
 
@@ -26,6 +26,9 @@ export interface Recipe {
 export type RecipeBook = (object: ObjectKind, name: string) => Recipe
 
 export const defaultRecipeName = 'profile'
+
+/** The recipe of runs that write what was observed: it wants nothing, so that no lookup is ever bought for such a run. */
+export const observedRecipeName = 'observed'
 
 const contactFieldNames = ['email', 'phone', 'mobile_phone']
 
@@ -58,10 +61,23 @@ const builtIn: Readonly<Record<string, Record<ObjectKind, Omit<Recipe, 'name'>>>
       steps: ['company.lookup', 'company.profile', 'company.enrich', 'company.logo'],
     },
     person: {
-      fields: fieldNames('person').filter((name) => name !== 'email_personal'),
+      fields: boughtFieldNames('person').filter((name) => name !== 'email_personal'),
       steps: ['contact.lookup', 'person.profile', 'company.profile', 'contact.redeem', 'company.logo'],
     },
   },
+}
+
+/** The parts of `contact` for people, as a match names them: what is bought is the e-mail or the phones, and not both. */
+const contactParts: Readonly<Record<string, readonly string[]>> = {
+  'contact:email': ['email'],
+  'contact:phone': ['phone', 'mobile_phone'],
+}
+
+function partOfContact(object: ObjectKind, name: string): Omit<Recipe, 'name'> | undefined {
+  const revealed = object === 'person' && Object.hasOwn(contactParts, name) ? contactParts[name] : undefined
+  return (
+    revealed && { fields: [...matchFieldNames, ...revealed], steps: ['contact.lookup', 'contact.redeem'] }
+  )
 }
 
 /** The names of the built-in recipes. Each has a part for every object. */
@@ -74,9 +90,10 @@ export function recipeBook(
 ): RecipeBook {
   const ofNetwork = networkHosts === undefined ? {} : { networkHosts }
   return (object, name) => {
+    if (name === observedRecipeName) return { name, fields: [], steps: [] }
     const own = custom.find((recipe) => recipe.name === name && recipe.object === object)
     if (own) return { ...own, ...ofNetwork }
-    const known = Object.hasOwn(builtIn, name) ? builtIn[name]?.[object] : undefined
+    const known = Object.hasOwn(builtIn, name) ? builtIn[name]?.[object] : partOfContact(object, name)
     if (known) return { name, ...known, ...ofNetwork }
     const names = [
       ...new Set([

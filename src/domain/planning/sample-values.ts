@@ -16,6 +16,11 @@ const samples: Readonly<Record<ValueKind, readonly FieldValue[]>> = {
   country: ['CU', 'Cuba'],
   year: [1998],
   count: [2],
+  change: [2],
+  score: [2],
+  date: ['2026-11-23'],
+  datetime: ['2026-11-23T12:00:00.000Z'],
+  flag: [true, false],
 }
 
 /**

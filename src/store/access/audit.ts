@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 /** An action of a person or a caller that spends, retries, stops or changes something. Holds no personal data of records. */
 export interface AuditedAction {

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import { endAction, returnToIntent, sentByCommand, type ServiceAction } from '../contract/service-actions.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
-import { indefinitely } from '../database/states.ts'
+import type { Tables } from '../database/tables/schema.ts'
+import { indefinitely } from '../database/tables/states.ts'
 import { moveBudget } from '../ledger/actual-cost.ts'
 import { storeSingles } from '../ledger/answers.ts'
 

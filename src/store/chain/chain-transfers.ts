@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 const largest = 2n ** 63n - 1n
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Operation } from '../../domain/words.ts'
-import type { SeenType } from '../database/contract-tables.ts'
+import type { SeenType } from '../database/tables/contract-tables.ts'
 import type { Database } from '../database/database.ts'
 
 /** A field that answers of an operation had: its name and type, without any value. */

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Operation } from '../../domain/words.ts'
-import type { OperationPart } from '../database/contract-tables.ts'
+import type { OperationPart } from '../database/tables/contract-tables.ts'
 import type { Database } from '../database/database.ts'
-import { indefinitely } from '../database/states.ts'
+import { indefinitely } from '../database/tables/states.ts'
 
-export type { OperationPart } from '../database/contract-tables.ts'
+export type { OperationPart } from '../database/tables/contract-tables.ts'
 
 /** A request of an operation at an address: what an answer confirms. */
 export interface OperationPlace {

@@ -4,8 +4,8 @@ import type { LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { storableJson } from '../database/parameters.ts'
-import type { Tables } from '../database/schema.ts'
-import { indefinitely } from '../database/states.ts'
+import type { Tables } from '../database/tables/schema.ts'
+import { indefinitely } from '../database/tables/states.ts'
 
 /**
  * A change at the service that a person has ordered.

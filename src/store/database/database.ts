@@ -6,7 +6,7 @@ import { lockDataDir } from '../data-dir/data-dir-lock.ts'
 import { makePrivate } from './private-files.ts'
 import { migrate } from './migrate.ts'
 import { createPGliteDialect } from './pglite-dialect.ts'
-import type { Tables } from './schema.ts'
+import type { Tables } from './tables/schema.ts'
 
 export type Database = Kysely<Tables>
 

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
-import type { Tables } from './schema.ts'
+import type { Tables } from './tables/schema.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { ledger } from '../migrations/0001-0010/0001-ledger.ts'
 import { provenance } from '../migrations/0001-0010/0002-provenance.ts'
@@ -11,16 +11,16 @@ import { byteForByte } from '../migrations/0001-0010/0007-byte-for-byte.ts'
 import { sessionCredential } from '../migrations/0001-0010/0008-session-credential.ts'
 import { rejectedTasks } from '../migrations/0001-0010/0009-rejected-tasks.ts'
 import { rounds } from '../migrations/0001-0010/0010-rounds.ts'
-import { paces } from '../migrations/0011-paces.ts'
-import { payers } from '../migrations/0012-payers.ts'
-import { lookupSalts } from '../migrations/0013-lookup-salts.ts'
-import { chainTransfers } from '../migrations/0014-chain-transfers.ts'
-import { mergedRecords } from '../migrations/0015-merged-records.ts'
-import { closedFields } from '../migrations/0016-closed-fields.ts'
-import { subjectNames } from '../migrations/0017-subject-names.ts'
-import { runStops } from '../migrations/0018-run-stops.ts'
-import { measurements } from '../migrations/0019-measurements.ts'
-import { taskWords } from '../migrations/0020-task-words.ts'
+import { paces } from '../migrations/0011-0020/0011-paces.ts'
+import { payers } from '../migrations/0011-0020/0012-payers.ts'
+import { lookupSalts } from '../migrations/0011-0020/0013-lookup-salts.ts'
+import { chainTransfers } from '../migrations/0011-0020/0014-chain-transfers.ts'
+import { mergedRecords } from '../migrations/0011-0020/0015-merged-records.ts'
+import { closedFields } from '../migrations/0011-0020/0016-closed-fields.ts'
+import { subjectNames } from '../migrations/0011-0020/0017-subject-names.ts'
+import { runStops } from '../migrations/0011-0020/0018-run-stops.ts'
+import { measurements } from '../migrations/0011-0020/0019-measurements.ts'
+import { taskWords } from '../migrations/0011-0020/0020-task-words.ts'
 import { contract } from '../migrations/0021-contract.ts'
 import { planCaps } from '../migrations/0022-plan-caps.ts'
 import { undoneFieldsIndex } from '../migrations/0023-undone-fields.ts'
@@ -31,6 +31,11 @@ import { listReviews } from '../migrations/0027-list-reviews.ts'
 import { listReferences } from '../migrations/0028-list-references.ts'
 import { listExclusions } from '../migrations/0029-list-exclusions.ts'
 import { taskKinds } from '../migrations/0030-task-kinds.ts'
+import { signals } from '../migrations/0031-signals.ts'
+import { crmNotes } from '../migrations/0032-crm-notes.ts'
+import { matches } from '../migrations/0033-matches.ts'
+import { declaredMonitors } from '../migrations/0034-declared-monitors.ts'
+import { monitorSeen } from '../migrations/0035-monitor-seen.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -64,6 +69,11 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0028-list-references', statements: listReferences },
   { name: '0029-list-exclusions', statements: listExclusions },
   { name: '0030-task-kinds', statements: taskKinds },
+  { name: '0031-signals', statements: signals },
+  { name: '0032-crm-notes', statements: crmNotes },
+  { name: '0033-matches', statements: matches },
+  { name: '0034-declared-monitors', statements: declaredMonitors },
+  { name: '0035-monitor-seen', statements: monitorSeen },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Currency } from '../../domain/payment.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 /**
  * Corrects a charge and its budget to what the service says that the answer cost, and returns the amount that counts. A

@@ -4,7 +4,7 @@ import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { storableJson } from '../database/parameters.ts'
 import { learnFromAnswers } from '../names/learn-names.ts'
 

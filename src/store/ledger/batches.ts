@@ -5,7 +5,7 @@ import type { LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { storeAnswers } from './answers.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { actualCost } from './actual-cost.ts'
 
 /** A lookup that may go out in a batch. */

@@ -4,7 +4,7 @@ import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import { openChargeStates } from '../../domain/payment.ts'
 import { adoptAnswers } from '../names/adopt-answers.ts'
 import { findSameQuestions, freshAnswers, type NamedTwice } from '../names/same-questions.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { paidFor } from './charge-rows.ts'
 
 type Tx = Transaction<Tables>

@@ -3,7 +3,7 @@ import { openChargeStates, type Charge } from '../../domain/payment.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { moveBudget } from './actual-cost.ts'
 import { storeAnswers } from './answers.ts'
 

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import type { Authorization, Charge } from '../../domain/payment.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 /**
  * The charges of each of these lookups, and of the batches in which it was a member. Used as `from ${paidFor(keys)}`, with

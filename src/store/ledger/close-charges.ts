@@ -5,7 +5,7 @@ import type { Currency, Protocol } from '../../domain/payment.ts'
 import type { Operation } from '../../domain/words.ts'
 import { createAuditLog } from '../access/audit.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 /**
  * A person's finding in the provider's statement: not charged; charged and the answer is lost; charged and the answer is in

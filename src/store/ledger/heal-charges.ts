@@ -3,7 +3,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import { openChargeStates, type ChargeState } from '../../domain/payment.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { moveBudget } from './actual-cost.ts'
 
 /** A charge that was closed as unpaid, and that the chain shows as paid. */

@@ -14,7 +14,7 @@ import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts
 import { planCapOf } from '../runs/plan-cap.ts'
 import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import { isStopped } from './spend-switch.ts'
 import type { Each } from '../../timing/coalesce.ts'

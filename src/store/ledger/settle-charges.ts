@@ -3,7 +3,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import { openChargeStates, type ChargeState, type Currency } from '../../domain/payment.ts'
 import type { PaidReceipt, StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import { storeAnswers, type AnswerRow } from './answers.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { moveBudget, actualCost } from './actual-cost.ts'
 
 export interface Settlement {

@@ -3,9 +3,9 @@ import type { Identity } from '../../domain/record.ts'
 import type { RecordIdentity } from '../../domain/subjects/record-identities.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { StoredSnapshot } from '../database/identity-tables.ts'
+import type { StoredSnapshot } from '../database/tables/identity-tables.ts'
 import { storableJson } from '../database/parameters.ts'
-import type { CreatedState } from '../database/states.ts'
+import type { CreatedState } from '../database/tables/states.ts'
 
 /** The run that makes records, with the list that it makes them from. */
 export interface Making {

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import { newPart, type ListPart } from '../../domain/lists/list-parts.ts'
 import type { Database } from '../database/database.ts'
-import type { FetchEnding, ListTables } from '../database/identity-tables.ts'
+import type { FetchEnding, ListTables } from '../database/tables/identity-tables.ts'
 
 /** A fetch of a list: a snapshot of its rows, by parts. */
 export interface ListFetch {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { RunState } from '../database/states.ts'
+import type { RunState } from '../database/tables/states.ts'
 import { toFetch, type ListFetch } from './list-fetches.ts'
 
 /** Returns the latest fetches of a list, under whatever rules. */

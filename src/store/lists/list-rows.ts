@@ -5,7 +5,7 @@ import type { ListRow, StoredRow } from '../../domain/lists/list-row.ts'
 import type { RecordIdentity } from '../../domain/subjects/record-identities.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { ListTables } from '../database/identity-tables.ts'
+import type { ListTables } from '../database/tables/identity-tables.ts'
 import { isOneOf, storableJson } from '../database/parameters.ts'
 
 /** The first rows of a fetch that have an identity. */

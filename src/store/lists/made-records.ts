@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { StoredSnapshot } from '../database/identity-tables.ts'
-import type { CreatedState } from '../database/states.ts'
+import type { StoredSnapshot } from '../database/tables/identity-tables.ts'
+import type { CreatedState } from '../database/tables/states.ts'
 
 /** A record that a run has made, or may have made. */
 export interface MadeRecord {

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import type { AlertCondition, AlertDecision, AlertState, Severity, Standing } from '../../domain/alerts.ts'
+import type { reportCondition } from '../../domain/signals/scheduled-report.ts'
 import type { Database } from '../database/database.ts'
 import { readAlertState } from './alert-state.ts'
 
 interface Alert {
   id: bigint
-  condition: AlertCondition
+  /** A report is sent like an alert, and never stands. */
+  condition: AlertCondition | typeof reportCondition
   subject: string
   severity: Severity
   message: string
@@ -28,7 +30,7 @@ export interface AlertLedger {
     schedules: readonly string[]
     foreground: readonly string[]
   }): Promise<Omit<AlertState, 'wallet' | 'contract'>>
-  active(): Promise<(Standing & Alert)[]>
+  active(): Promise<(Standing & Omit<Alert, 'condition'>)[]>
   /**
    * Stores a decision and its messages in one transaction. Returns only the alerts that this call raised or ended: when two
    * processes decide the same, only one of them reports it.
@@ -51,7 +53,7 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
         .where('ended_at', 'is', null)
         .orderBy('raised_at')
         .execute()
-      return rows.map(toAlert)
+      return rows.map((row) => ({ ...toAlert(row), condition: row.condition as AlertCondition }))
     },
 
     apply: (decision, { deliver }) => storeDecision(db, decision, deliver, now()),
@@ -158,7 +160,7 @@ function toAlert(row: {
 }): Alert {
   return {
     id: row.id,
-    condition: row.condition as AlertCondition,
+    condition: row.condition as Alert['condition'],
     subject: row.subject,
     severity: row.severity,
     message: row.message,

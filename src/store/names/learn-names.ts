@@ -8,7 +8,7 @@ import {
   type Lesson,
 } from '../../domain/subjects/taught-names.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 /** A found answer, with the lookup that it was stored under. */
 export interface Taught {

@@ -6,7 +6,7 @@ import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { joinClosed } from '../runs/waiting-tasks.ts'
 
 /** The lookups of a planned run, and how many of them the ledger already has. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql, type RawBuilder } from 'kysely'
 import { stopCodes } from '../../domain/error-codes.ts'
-import { indefinitely } from '../database/states.ts'
+import { indefinitely } from '../database/tables/states.ts'
 import { isStoppedByPerson } from './parked-runs.ts'
 
 /** The cause that the records of a group have in common. */

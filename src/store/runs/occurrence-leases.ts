@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { OccurrenceState } from '../database/states.ts'
+import type { OccurrenceState } from '../database/tables/states.ts'
 import { isStoppedByPerson, unparkStarted } from './parked-runs.ts'
 import { toOccurrence, type Occurrence } from './schedule-occurrences.ts'
 

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
 import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
-import { indefinitely } from '../database/states.ts'
+import { indefinitely } from '../database/tables/states.ts'
 
 /** The advisory lock for changing run states and reopening tasks. The number is arbitrary. */
 export const runStatesLock = 7_290_006

@@ -4,11 +4,13 @@ import type { Identity, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { pages } from '../database/parameters.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 export interface ReadyTask {
   id: bigint
   runId: string
+  /** The trigger of its run. Absent in a plan. */
+  trigger?: string | undefined
   recordId: string
   identity: Identity
   /** The lookups from which the patch was made, oldest first. */
@@ -74,7 +76,16 @@ export function createReadyTasks(db: Database, { now }: { now: () => Date }): Re
       const rows = await db
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
-        .select(['tasks.id', 'tasks.run_id', 'record_id', 'identity', 'steps', 'patch', 'tasks.reason'])
+        .select([
+          'tasks.id',
+          'tasks.run_id',
+          'trigger',
+          'record_id',
+          'identity',
+          'steps',
+          'patch',
+          'tasks.reason',
+        ])
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
@@ -86,6 +97,7 @@ export function createReadyTasks(db: Database, { now }: { now: () => Date }): Re
       return rows.map((row) => ({
         id: row.id,
         runId: row.run_id,
+        trigger: row.trigger,
         recordId: row.record_id,
         identity: row.identity,
         steps: row.steps,

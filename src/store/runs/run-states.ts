@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { RunState } from '../database/states.ts'
+import type { RunState } from '../database/tables/states.ts'
 import {
   foregroundNames,
   forgetStops,

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { readableText } from '../database/parameters.ts'
-import type { Tables } from '../database/schema.ts'
-import type { RunState } from '../database/states.ts'
+import type { Tables } from '../database/tables/schema.ts'
+import type { RunState } from '../database/tables/states.ts'
 import { completesPaid, nameAsStopped, parkStoppedRun, runStatesLock, unparkStarted } from './parked-runs.ts'
 
 /** The person who stopped a run, and the reason. */

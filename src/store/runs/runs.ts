@@ -4,8 +4,8 @@ import type { Atomic } from '../../domain/money.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
-import type { RunState } from '../database/states.ts'
+import type { Tables } from '../database/tables/schema.ts'
+import type { RunState } from '../database/tables/states.ts'
 import { forgetStops, isStoppedByPerson } from './parked-runs.ts'
 import { isUnderWay, stopOf, stopText, type RunStop } from './run-stops.ts'
 
@@ -30,7 +30,7 @@ export interface Run {
   closed: ClosedFields | null
 }
 
-interface NewRun extends Pick<
+export interface NewRun extends Pick<
   Run,
   'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger' | 'fingerprint' | 'source'
 > {

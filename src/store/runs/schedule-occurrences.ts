@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
-import type { OccurrenceCause, OccurrenceState } from '../database/states.ts'
+import type { Tables } from '../database/tables/schema.ts'
+import type { OccurrenceCause, OccurrenceState } from '../database/tables/states.ts'
 
 export interface NewOccurrence {
   schedule: string | null
@@ -14,6 +14,8 @@ export interface NewOccurrence {
   plan?: string | undefined
   /** The list that is run in place of a sync, with the most that it may spend in USD. */
   list?: OccurrenceList | undefined
+  /** The report that is sent in place of a sync. */
+  report?: OccurrenceReport | undefined
   cause: OccurrenceCause
   plannedAt: Date
   startBy: Date | null
@@ -25,6 +27,12 @@ export interface OccurrenceList {
   name: string
   budgetUsd: string
   reachableOnly: boolean
+}
+
+export interface OccurrenceReport {
+  pipeline: string
+  /** `7d` */
+  since: string
 }
 
 export interface Occurrence extends Omit<NewOccurrence, 'runId'> {
@@ -135,6 +143,7 @@ export async function insertOccurrence(
         refresh: occurrence.refresh,
         plan: occurrence.plan,
         list: occurrence.list,
+        report: occurrence.report,
       }),
       cause: occurrence.cause,
       planned_at: occurrence.plannedAt,
@@ -161,6 +170,7 @@ export function toOccurrence(row: Selectable<Tables['schedule_turns']>): Occurre
     refresh: row.job['refresh'] === true,
     plan: (row.job['plan'] as string | undefined) ?? undefined,
     list: row.job['list'] as OccurrenceList | undefined,
+    report: row.job['report'] as OccurrenceReport | undefined,
     cause: row.cause,
     plannedAt: row.planned_at,
     startBy: row.start_by,

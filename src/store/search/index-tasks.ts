@@ -5,7 +5,7 @@ import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { readMeta, writeMeta } from '../database/meta.ts'
 import { storableJson } from '../database/parameters.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 
 /** The advisory lock for making tasks searchable. The number is arbitrary, and the same in every process. */
 const lockId = 7_290_018

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import { forgottenKey, forgottenRecord } from '../../domain/subjects/forgotten.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { isOfFile } from '../views/filled-fields.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { scrub } from '../../domain/subjects/traces.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { containing } from './find-subject.ts'
 import { needlesOf } from './needles.ts'
 

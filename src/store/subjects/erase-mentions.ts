@@ -6,7 +6,7 @@ import { operationRow, personalOperations } from '../../domain/operations.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { scrub, type ScrubOptions } from '../../domain/subjects/traces.ts'
 import type { Operation } from '../../domain/words.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { containing } from './find-subject.ts'
 import { needlesOf } from './needles.ts'
 

@@ -3,20 +3,25 @@ import { ConfigError } from '../../domain/errors.ts'
 import { forgottenKey } from '../../domain/subjects/forgotten.ts'
 import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import { kindOfName } from '../../domain/subjects/names.ts'
-import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import { eraseIndexed } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseExclusions } from '../lists/list-exclusions.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
 import { eraseReviews } from '../lists/erase-reviews.ts'
 import { eraseListRows } from '../lists/erase-rows.ts'
+import { eraseMatches } from '../matches/matches.ts'
+import { eraseSeen } from '../messages/erase-seen.ts'
 import { eraseReferences } from '../lists/list-references.ts'
+import { eraseNotes } from '../notes/erase-notes.ts'
+import { eraseAccounts } from '../signals/erase-accounts.ts'
 import { cutTies } from './cut-ties.ts'
+import { erasePlans } from './erase-plans.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
-import { nameOf, type Subject } from './find-subject.ts'
+import { containing, type Subject } from './find-subject.ts'
+import { needlesOf } from './needles.ts'
 import { ownIdentities } from './subject-records.ts'
 
 /** The number of rows changed in each table. */
@@ -31,12 +36,16 @@ export interface Erased {
   runs: number
   /** Entries of the index of records. */
   recordIdentities: number
-  /** Records that lists made or planned to make. */
+  /** Records that lists made or planned to make, and companies that monitors matched. */
   createdRecords: number
   /** Answers of people about rows of lists. */
   listReviews: number
+  /** Notes and tasks that were written into CRMs, or were to be. */
+  crmNotes: number
   /** Rows of lists, as their fetches keep them, and references of their similar searches. */
   listRows: number
+  /** Accounts of pipelines, their signals, and signals of others that name the subject. */
+  signals: number
 }
 
 /**
@@ -97,6 +106,10 @@ function ownDomains({ names }: Subject): string[] {
   return names.filter((name) => kindOfName(name) === 'domain')
 }
 
+function patternsOf(subject: Subject): string[] {
+  return [...needlesOf(subject.identifiers), ...ownDomains(subject)].map(containing)
+}
+
 /** Locks the rows before the check for open payments: a worker that pays for one of these lookups locks the same rows. */
 async function lockLookups(tx: Transaction<Tables>, { lookups }: Subject): Promise<void> {
   await sql`
@@ -117,10 +130,20 @@ async function eraseIn(
   await eraseExclusions(tx, identities)
   const erased = {
     // While the index and the tasks still name the records.
+    crmNotes: await eraseNotes(tx, { identities, taskIds: subject.taskIds }, { now, token }),
+    signals: await eraseAccounts(tx, {
+      identities,
+      taskIds: subject.taskIds,
+      patterns: patternsOf(subject),
+      hosts,
+    }),
     listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),
     recordIdentities: await eraseIndexed(tx, subject, identities),
     listRows: (await eraseListRows(tx, identities)) + (await eraseReferences(tx, identities)),
-    createdRecords: await eraseCreated(tx, { identities, taskIds: subject.taskIds }, { now, token }),
+    createdRecords:
+      (await eraseCreated(tx, { identities, taskIds: subject.taskIds }, { now, token })) +
+      (await eraseMatches(tx, identities, now)) +
+      (await eraseSeen(tx, identities)),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
     fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
@@ -259,28 +282,4 @@ async function dissolveBatches(tx: Transaction<Tables>, keys: readonly LookupKey
 function paidFor(keys: readonly LookupKey[]) {
   return sql<boolean>`lookup_key = any(${[...keys]}::text[] || array(
     select bundle_key from bundle_members where bundle_members.lookup_key = any(${[...keys]})))`
-}
-
-async function erasePlans(
-  tx: Transaction<Tables>,
-  { identifiers, lookups, taskIds }: Subject,
-): Promise<number> {
-  const named = new Map(identifiers.map((identifier) => [nameOf(identifier), identifier]))
-  const planned = await tx
-    .selectFrom('plan_records')
-    .select('lookup_key')
-    .distinct()
-    .where('lookup_key', 'is not', null)
-    .execute()
-  const keys = planned.flatMap(({ lookup_key: key }) =>
-    key !== null && (lookups.includes(key) || isNamed(identifiersOfKey(key), named)) ? [key] : [],
-  )
-  const { rows } = await sql<{ ordinal: number }>`
-    delete from plan_records using plans where plans.id = plan_records.plan_id and (
-      plan_records.lookup_key = any(${keys})
-      or exists (select 1 from tasks join runs on runs.id = tasks.run_id
-        where tasks.id = any(${taskIds.map(String)}::bigint[]) and tasks.record_id = plan_records.record_id
-          and runs.connector = plans.connector and runs.entity = plans.entity and plans.kind = 'sync'))
-    returning plan_records.ordinal`.execute(tx)
-  return rows.length
 }

@@ -19,6 +19,7 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'merged_records',
     'record_identities',
     'created_records',
+    'crm_notes',
     'list_references',
     'list_reviews',
     'list_review_names',

@@ -11,7 +11,7 @@ import {
 } from '../runs/failure-cause.ts'
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import type { Database } from '../database/database.ts'
-import { indefinitely } from '../database/states.ts'
+import { indefinitely } from '../database/tables/states.ts'
 import { scheduleOfRun } from './desk-runs.ts'
 
 /** Records that are parked or were rejected for the same cause. */

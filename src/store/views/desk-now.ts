@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import { taskStatuses, type TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { indefinitely, type RunState } from '../database/states.ts'
+import { indefinitely, type RunState } from '../database/tables/states.ts'
 
 /** An active run, with the figures that show its speed. */
 export interface LiveRun {

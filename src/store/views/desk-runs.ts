@@ -9,7 +9,7 @@ import type { Database } from '../database/database.ts'
 import { filledFields, isOfFile } from './filled-fields.ts'
 import { causeOf } from '../runs/failure-cause.ts'
 import { liveRuns, type LiveRun } from './desk-now.ts'
-import type { RunState } from '../database/states.ts'
+import type { RunState } from '../database/tables/states.ts'
 
 export interface RunHead {
   id: string

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
-import type { CreatedState } from '../database/states.ts'
+import type { CreatedState } from '../database/tables/states.ts'
 import type { Database } from '../database/database.ts'
 
 /** The rows of a list that a run has ended, by what became of them. Companies that it made for people are not among them. */

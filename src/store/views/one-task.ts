@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { FieldValue, Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { indefinitely, type FieldWriteState, type RunState } from '../database/states.ts'
+import { indefinitely, type FieldWriteState, type RunState } from '../database/tables/states.ts'
 import { scheduleOfRun } from './desk-runs.ts'
 
 export interface TaskDetail {

@@ -4,7 +4,7 @@ import type { Currency } from '../../domain/payment.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { FieldWriteState } from '../database/states.ts'
+import type { FieldWriteState } from '../database/tables/states.ts'
 
 /** A record of a run, with what was written into it and what its lookups cost in this run. */
 export interface ExportedRecord {

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts'
-import type { OccurrenceState } from '../database/states.ts'
+import type { OccurrenceState } from '../database/tables/states.ts'
 
 /** The planned time, or the request of a person, that began a run or continued it last. */
 export interface RunOccurrence {

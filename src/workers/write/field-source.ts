@@ -1,5 +1,6 @@
 import type { LookupKey } from '../../domain/keys.ts'
 import { slotRow } from '../../domain/operations.ts'
+import { toldBy } from '../../domain/signals/told-by.ts'
 import { slotIn } from '../../domain/planning/step.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 
@@ -9,5 +10,5 @@ export function sourceOf(field: string, object: ObjectKind, steps: readonly Look
     const slot = slotIn(key)
     return slot !== undefined && slotRow(slot).tells[object].includes(field)
   })
-  return told ?? steps.at(-1) ?? null
+  return toldBy(field, steps) ?? told ?? steps.at(-1) ?? null
 }

@@ -18,7 +18,7 @@ import { writeAccepted } from './write-dropping-refused.ts'
 
 export interface WriteBatchOptions {
   fieldWrites: Pick<WriteIntents, 'history' | 'intend'> & Pick<MergedRecords, 'noteMerges'>
-  rule: (connector: string, field: string) => FieldRule
+  rule: (connector: string, field: string, trigger: string | undefined) => FieldRule
   formOf: (connector: Connector, entity: string) => Promise<RecordForm>
   /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
   networkHosts?: readonly string[] | undefined
@@ -66,13 +66,12 @@ export function createWriteBatch(options: WriteBatchOptions) {
     const taskIds = allowed.map(({ id }) => id)
     const history = keepsValues ? await fieldWrites.history(connector.name, entity, ids, taskIds) : noHistory
     const form = keepsValues ? await options.formOf(connector, entity) : undefined
-    const rule = (field: string) => options.rule(connector.name, field)
     const decided = allowed.map((each) => {
       const { patch, decision, standing } = decideTask(each, current.get(each.recordId), {
         object: connector.entities[entity] as ObjectKind,
         form,
         history,
-        rule,
+        rule: (field) => options.rule(connector.name, field, each.trigger),
         hosts: options.networkHosts,
       })
       return { task: { ...each, patch }, decision, standing }
@@ -122,7 +121,7 @@ export function createWriteBatch(options: WriteBatchOptions) {
           oldRaw: rawValueOf(decision.current, field),
           new: target.value,
           lookupKey: sourceOf(field, connector.entities[entity] as ObjectKind, task.steps),
-          rule: options.rule(connector.name, field),
+          rule: options.rule(connector.name, field, task.trigger),
           mapping: target.mapping,
         }
         return [intent]

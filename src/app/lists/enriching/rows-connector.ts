@@ -40,6 +40,7 @@ export function rowsConnector(
       marksOwnWrites: false,
       tellsQuota: false,
       makesRecords: false,
+      takesNotes: false,
     },
     entities: object === undefined ? {} : { [entity]: object },
     mapping: target.mapping && mapping && { ...target.mapping, entities: { [entity]: creating(mapping) } },

@@ -32,6 +32,11 @@ export async function* judgedRows(
   calls: ListCalls,
   options: StreamOptions = {},
 ): AsyncGenerator<JudgedStoredRow[]> {
+  if (calls.given) {
+    const judged = await judgeList(context, calls.settings, calls.given)
+    if (judged.length > 0) yield judged
+    return
+  }
   const { fetch } = await readList(context, calls)
   if (fetch) yield* judgedRowsOf(context, calls, fetch.id, options)
 }
@@ -39,7 +44,7 @@ export async function* judgedRows(
 /** The same of one fetch, whatever the ledger has got since. */
 export async function* judgedRowsOf(
   context: JudgeContext,
-  calls: Pick<ListCalls, 'settings' | 'companies' | 'parts'>,
+  calls: Pick<ListCalls, 'settings' | 'companies' | 'company' | 'parts'>,
   fetchId: string,
   { verdict, atOnce = usualAtOnce, judge }: StreamOptions = {},
 ): AsyncGenerator<JudgedStoredRow[]> {

@@ -1,7 +1,7 @@
 import { RetriableError } from '../../../domain/errors.ts'
 import { counted } from '../../../domain/values/counted.ts'
 import type { PlannedRow, PlannedRows } from '../../../store/lists/planned-rows.ts'
-import type { CreatedState } from '../../../store/database/states.ts'
+import type { CreatedState } from '../../../store/database/tables/states.ts'
 import { pause } from '../../../timing/pause.ts'
 import type { Context } from '../../context/context.ts'
 import { madeOf, makeRecords, type MakeOptions, type OpenRow, type StillOpen } from './make-records.ts'

@@ -3,6 +3,7 @@ import type { Connector } from '../../../connectors/connector.ts'
 import { ConfigError } from '../../../domain/errors.ts'
 import { keyText } from '../../../domain/lists/list-draft.ts'
 import type { StoredRow } from '../../../domain/lists/list-row.ts'
+import type { OtherRows } from '../../../domain/lists/verdicts.ts'
 import type { Verdict } from '../../../domain/words.ts'
 import { createPlannedRows, type PlannedRow } from '../../../store/lists/planned-rows.ts'
 import { createPlanLedger } from '../../../store/plans/plans.ts'
@@ -33,6 +34,8 @@ export interface ListPlan {
   reachable: number | null
   /** The rows that are wanted and that the service does not answer. */
   outside: number
+  /** The most people that are wanted at each company. Null: the list is not of people at companies. */
+  perCompany: number | null
   isComplete: boolean
   verdicts: Partial<Record<Verdict, number>>
   /** The records that `apply` makes. */
@@ -89,18 +92,9 @@ async function planRows(
   given: Connector,
   planId: string,
 ): Promise<ListPlan> {
-  const { name, settings, exclusions } = calls
+  const { name, settings, exclusions, makes = true } = calls
   const connector = assertMaking(given, settings, name)
-  const list = await readList(context, calls)
-  const [fault] = list.faults
-  if (fault !== undefined)
-    throw new ConfigError('list_unusable', `lists.${name}: nothing is made of its rows: ${fault}`)
-  const { fetch } = list
-  if (!fetch || list.pages === 0 || !list.isCurrent)
-    throw new ConfigError(
-      'list_unread',
-      `the ledger has no page of ${name} that is fresh: \`paydirt lists fetch ${name} --budget USD\` buys them`,
-    )
+  const source = await rowsToPlan(context, calls)
   await assertIndexed(context, connector, settings)
 
   const fit = await rowFitter(connector, settings, name)
@@ -111,7 +105,7 @@ async function planRows(
     const planned = createPlannedRows(db)
     const updates = rowsToUpdate(settings)
     const beside = await planBeside(context, connector, { name, settings, planId, planned })
-    const { suppressed, excluded } = fetch.dropped
+    const { suppressed, excluded } = source.dropped
     const verdicts: ListPlan['verdicts'] = {
       ...(suppressed === undefined ? {} : { suppressed }),
       ...(excluded === undefined ? {} : { excluded }),
@@ -119,11 +113,10 @@ async function planRows(
     const first: ListPlan['first'] = []
     let creates = 0
     // Rows are stored as they are judged, so that a list of any length is never held whole.
-    for await (const batch of judgedRowsOf(context, calls, fetch.id, {
-      judge: async (rows, others) =>
-        withoutExcluded(await judgeLive(context, connector, settings, rows, others), exclusions),
-    })) {
-      const drafts = batch.map((each) => draftOf(each, fit))
+    for await (const batch of source.judged(async (rows, others) =>
+      withoutExcluded(await judgeLive(context, connector, settings, rows, others), exclusions),
+    )) {
+      const drafts = batch.map((each) => draftOf(each, fit, makes))
       for (const { verdict } of drafts) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
       const { rows, companies } = await beside.complete(
         drafts.flatMap(({ row }, at) => (row ? [{ row, at: batch[at]?.row.company }] : [])),
@@ -148,11 +141,8 @@ async function planRows(
       planId,
       list: name,
       into: settings.into,
-      snapshot: fetch.id,
-      rows: list.rows,
-      reachable: list.reachable,
-      outside: list.outside,
-      isComplete: list.isComplete,
+      ...source.document,
+      perCompany: settings.people?.perCompany ?? null,
       verdicts,
       creates,
       first,
@@ -183,13 +173,53 @@ async function planRows(
   }
 }
 
+type Judge = (rows: readonly StoredRow[], others: OtherRows) => Promise<JudgedStoredRow[]>
+
+/** The rows of which a plan is made: those of a list's pages in the ledger, or the ones that were given. */
+interface RowsToPlan {
+  judged(judge: Judge): AsyncIterable<JudgedStoredRow[]>
+  /** The rows that were left out when their page arrived, by verdict. */
+  dropped: Readonly<Record<string, number>>
+  document: Pick<ListPlan, 'snapshot' | 'rows' | 'reachable' | 'outside' | 'isComplete'>
+}
+
+async function rowsToPlan(context: Context, calls: ListCalls): Promise<RowsToPlan> {
+  const { name, given } = calls
+  if (given)
+    return {
+      async *judged(judge) {
+        if (given.length > 0) yield judge(given, { named: new Map(), newAt: new Map() })
+      },
+      dropped: {},
+      document: { snapshot: '', rows: given.length, reachable: given.length, outside: 0, isComplete: true },
+    }
+  const list = await readList(context, calls)
+  const [fault] = list.faults
+  if (fault !== undefined)
+    throw new ConfigError('list_unusable', `lists.${name}: nothing is made of its rows: ${fault}`)
+  const { fetch, rows, reachable, outside, isComplete } = list
+  if (!fetch || list.pages === 0 || !list.isCurrent)
+    throw new ConfigError(
+      'list_unread',
+      `the ledger has no page of ${name} that is fresh: \`paydirt lists fetch ${name} --budget USD\` buys them`,
+    )
+  return {
+    judged: (judge) => judgedRowsOf(context, calls, fetch.id, { judge }),
+    dropped: fetch.dropped,
+    document: { snapshot: fetch.id, rows, reachable, outside, isComplete },
+  }
+}
+
 /** Returns a row as the plan has it: without a draft where no record is to be made of it. */
 function draftOf(
   { verdict, ordinal, answer, row: stored }: JudgedStoredRow,
   fit: (values: StoredRow['values']) => FittedRow,
+  makes: boolean,
 ): { verdict: Verdict; row: PlannedRow | undefined; fit: FittedRow } {
-  const { identity, identities, values, page, lookupKey } = stored
+  const { identity, identities, values } = stored
+  const { page, lookupKey } = originOf(stored)
   const fitted = fit(values)
+  if (!makes) return { verdict, row: undefined, fit: fitted }
   const text = verdict === 'new' ? keyText(identities) : undefined
   // A row that nothing names for certain could be made twice.
   if (verdict === 'new' && (fitted.missing.length > 0 || text === undefined))
@@ -199,6 +229,11 @@ function draftOf(
   const shared = answer === 'new' ? { sharesDomain: true } : {}
   const row = { ordinal, key, identity, identities, values, page, lookupKey, ...shared }
   return { verdict, row, fit: fitted }
+}
+
+/** Returns the page that has brought a row, and the lookup that bought it. One that was given has neither. */
+function originOf({ page, lookupKey }: StoredRow): Pick<PlannedRow, 'page' | 'lookupKey'> {
+  return page === 0 ? { page: null, lookupKey: null } : { page, lookupKey }
 }
 
 /** Returns a digest of the settings that decide what is made of a list. With others a plan is no longer valid. */

@@ -31,9 +31,10 @@ export async function* finishedRows(
  */
 export async function withCompanies(
   context: Pick<Context, 'database' | 'now'>,
-  { companies, parts }: Pick<ListCalls, 'companies' | 'parts'>,
+  { companies, company: only, parts }: Pick<ListCalls, 'companies' | 'company' | 'parts'>,
   rows: readonly StoredRow[],
 ): Promise<StoredRow[]> {
+  if (only) return rows.map((row) => ({ ...row, company: only }))
   if (!companies) return [...rows]
   const { db } = context.database
   const keys = [...new Set(rows.flatMap(({ part }) => parts[part]?.name ?? []))]

@@ -1,12 +1,21 @@
 import { ConfigError, InputError } from '../../../domain/errors.ts'
 import { companyQuestion } from '../../../domain/lists/company-question.ts'
+import { companyRow } from '../../../domain/lists/company-row.ts'
+import type { CompanyOfRow } from '../../../domain/lists/list-row.ts'
 import { referenceTest } from '../../../domain/lists/references.ts'
 import type { Atomic } from '../../../domain/money.ts'
 import { nearNames } from '../../../domain/normalise/near-names.ts'
 import type { Operation } from '../../../domain/words.ts'
 import { usualPageSize } from '../../../service/calls/guard-limits.ts'
+import { createMatches } from '../../../store/matches/matches.ts'
 import type { Config } from '../../config/config.ts'
 import type { PeopleSettings } from '../../config/list-sources.ts'
+import {
+  matchListSettings,
+  monitorOfList,
+  type MatchConfig,
+  type MatchPart,
+} from '../../config/watching/match-lists.ts'
 import { objectOfList, type ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { searchesOf, type ListSearch } from './partitions.ts'
@@ -18,9 +27,12 @@ import type { ListCalls, PartCalls } from './part-calls.ts'
 
 export { boundsOf, callOf, type ListCalls } from './part-calls.ts'
 
+const mostInReview = 500
+
 /** Returns the settings of a list. Throws ConfigError with the near names. */
-export function listNamed({ lists }: Pick<Config, 'lists'>, name: string): ListSettings {
-  const found = Object.hasOwn(lists, name) ? lists[name] : undefined
+export function listNamed(config: Pick<Config, 'lists'> & MatchConfig, name: string): ListSettings {
+  const { lists } = config
+  const found = Object.hasOwn(lists, name) ? lists[name] : matchListSettings(config, name)
   if (found) return found
   const known = Object.keys(lists)
   const near = nearNames(name, known)
@@ -47,6 +59,8 @@ export interface OpenOptions {
  */
 export async function listCalls(context: Context, name: string, options: OpenOptions): Promise<ListCalls> {
   const settings = listNamed(context.config, name)
+  const match = Object.hasOwn(context.config.lists, name) ? undefined : monitorOfList(name)
+  if (match) return waitingCalls(context, { name, settings, ...match })
   return settings.people
     ? peopleCalls(context, { name, settings, people: settings.people }, options)
     : searchCalls(context, { name, settings }, options)
@@ -125,6 +139,57 @@ async function peopleCalls(
     lastPage: 1,
     parts,
     companies: { calls, reload },
+  }
+}
+
+/** Returns the calls of the list of a monitor's matches: its rows are the companies that wait for a person. */
+async function waitingCalls(
+  context: Context,
+  {
+    name,
+    settings,
+    monitor,
+    part,
+  }: Pick<ListCalls, 'name' | 'settings'> & { monitor: string; part: MatchPart },
+): Promise<ListCalls> {
+  const waiting =
+    part === 'companies'
+      ? await createMatches(context.database.db, context).inReview(monitor, mostInReview)
+      : []
+  const rows = waiting.flatMap(({ company }, at) => {
+    const row = companyRow(company, { hosts: context.config.networkHosts })
+    return row ? [{ ...row, ordinal: at + 1 }] : []
+  })
+  return givenCalls({ name, settings, given: rows })
+}
+
+/** Returns the calls of a list whose rows are given: it has none. */
+export function givenCalls(list: Pick<ListCalls, 'name' | 'settings' | 'given' | 'makes'>): ListCalls {
+  return { ...list, keptAs: list.name, pageSize: usualPageSize, lastPage: 1, parts: [] }
+}
+
+/**
+ * Returns the calls of a list of people at one company: a single question. Undefined for a company at which nobody can be searched for.
+ * Throws what other lists throw.
+ */
+export async function peopleAtCompany(
+  context: Context,
+  { name, settings, company }: Pick<ListCalls, 'name' | 'settings'> & { company: CompanyOfRow },
+  options: OpenOptions,
+): Promise<ListCalls | undefined> {
+  const { people } = settings
+  const filters = people && companyQuestion(company, people)
+  if (!people || !filters) return undefined
+  const { pageOf } = await openSearch(context, settings, 'people.search', options)
+  const search = { name: company.key, filters, place: `${name}` }
+  return {
+    name,
+    keptAs: `${name}/${company.key}`,
+    settings,
+    pageSize: people.perCompany,
+    lastPage: 1,
+    parts: [{ name: company.key, page: (number) => pageOf(search, number) }],
+    company,
   }
 }
 

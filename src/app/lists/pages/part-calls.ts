@@ -1,5 +1,6 @@
 import type { PageBounds } from '../../../domain/lists/list-parts.ts'
 import type { DistinctReferences, referenceTest } from '../../../domain/lists/references.ts'
+import type { CompanyOfRow, StoredRow } from '../../../domain/lists/list-row.ts'
 import type { Ranking } from '../../../store/lists/rank-rows.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Exclusions } from '../exclusions/read-exclusions.ts'
@@ -22,6 +23,12 @@ export interface ListCalls {
   similar?: SimilarCalls | undefined
   /** The companies at which people are searched for. */
   companies?: CompanyCalls | undefined
+  /** The one company at which people are searched for: a match names it, and no search. */
+  company?: CompanyOfRow | undefined
+  /** Rows that no search has brought: a match names them. */
+  given?: readonly StoredRow[] | undefined
+  /** False: records that exist are updated, and none is made. */
+  makes?: boolean | undefined
 }
 
 /** The references of a similar search, one a part. */

@@ -7,7 +7,7 @@ import { planList } from '../../lists/making/plan-list.ts'
 import { fetchList, type Fetched } from '../../lists/pages/fetch-list.ts'
 import { listCalls, listNamed } from '../../lists/pages/list-calls.ts'
 import { readPlan } from '../../runs/apply-plan.ts'
-import { withConnector } from '../../schedules/schedule-commands.ts'
+import { withConnector } from '../../context/connectors.ts'
 import { chargesText } from '../../service/own-charges.ts'
 
 /** So many ended actions are remembered for their pages. */

@@ -1,6 +1,6 @@
 import { foregroundSources, keepsValues as keepsItsValues } from '../../../connectors/definitions.ts'
 import type { Database } from '../../../store/database/database.ts'
-import type { RunState } from '../../../store/database/states.ts'
+import type { RunState } from '../../../store/database/tables/states.ts'
 import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.ts'
 import type { Atomic } from '../../../domain/money.ts'
 import type { StepPrice } from '../../../domain/planning/prices.ts'

@@ -1,3 +1,4 @@
+import { clearedValue } from '../../../domain/field-policy/blocked-values.ts'
 import { html } from 'hono/html'
 import type { FieldValue } from '../../../domain/record.ts'
 import type { RecordLinks } from '../model/record-links.ts'
@@ -80,6 +81,11 @@ function transaction(
 /** Returns the key without its operation, which has a column of its own. */
 function keyOf(key: string): string {
   return key.slice(key.indexOf('|') + 1)
+}
+
+/** Returns the value that was written: a field may have been cleared, and a value may have been forgotten. */
+export function writtenText(value: FieldValue | null): Markup {
+  return value === clearedValue ? valueText(null, 'cleared') : valueText(value, 'forgotten')
 }
 
 export function valueText(content: FieldValue | null, none: string): Markup {

@@ -8,7 +8,7 @@ import { connectorName, money, runName, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
 import { recordLink, recordSearch } from './find.ts'
-import { lookupsCard, valueText } from './lookups.ts'
+import { lookupsCard, valueText, writtenText } from './lookups.ts'
 import { optionsLine } from '../view/code-words.ts'
 
 export interface RecordView {
@@ -45,7 +45,7 @@ export function recordPage({ timeline, url, links }: RecordView, { visitor, now 
             [
               { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
               { name: 'Before', cell: ({ old }) => valueText(old, 'blank') },
-              { name: 'After', cell: (write) => valueText(write.new, 'forgotten') },
+              { name: 'After', cell: (write) => writtenText(write.new) },
               { name: 'Lookup', cell: ({ lookup }) => lookupName(lookup) },
               { name: 'Price', isNumber: true, cell: (write) => money(write.priceAtomic, write.currency) },
               { name: 'State', cell: (write) => writeState(write, now) },

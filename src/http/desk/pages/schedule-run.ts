@@ -16,26 +16,31 @@ interface ScheduleRun {
 
 /** Says what a run of a schedule now would be, and asks. */
 export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor, now }: Shell): Page {
-  const { name, connector, entity, list, recipe, limit, isPaused, next, timeZone, openRuns } = schedule
+  const { name, connector, entity, list, report, recipe, limit, isPaused, next, timeZone, openRuns } =
+    schedule
   const facts: [string, Markup | string][] = [
-    ['Source', html`${connectorName(connector)} ${inlineText(entity)}`],
-    ...(list === undefined
-      ? ([
-          ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
-          [
-            'Records',
-            limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
-          ],
-        ] satisfies [string, Markup | string][])
-      : ([
-          ['List', inlineText(list)],
-          ['Records', 'new ones, when something has changed on page 1'],
-        ] satisfies [string, Markup | string][])),
+    ...(report === undefined
+      ? ([['Source', html`${connectorName(connector)} ${inlineText(entity)}`]] satisfies [string, Markup][])
+      : ([['Report', html`of ${inlineText(report)}, to the alert webhook`]] satisfies [string, Markup][])),
+    ...(report !== undefined
+      ? []
+      : list === undefined
+        ? ([
+            ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
+            [
+              'Records',
+              limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
+            ],
+          ] satisfies [string, Markup | string][])
+        : ([
+            ['List', inlineText(list)],
+            ['Records', 'new ones, when something has changed on page 1'],
+          ] satisfies [string, Markup | string][])),
     [
       'Next planned time',
       isPaused ? 'none: the schedule is paused' : instant(next[0], now, { timeZone, none: 'none' }),
     ],
-    ['Caps', capText(caps)],
+    ...(report === undefined ? ([['Caps', capText(caps)]] satisfies [string, string | Markup][]) : []),
     ...last.map(({ id, funnel }): [string, Markup] => [
       'Last run',
       html`<a href="/runs/${id}"><code>${id}</code></a
@@ -62,8 +67,8 @@ export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor
         ${openRuns.length === 0 ? '' : html`<p class="note">It waits for the run before it: ${openRuns.map((id) => html`<a href="/runs/${id}"><code>${id}</code></a> `)}</p>`}
         <p class="note">
           It begins outside the times and the window of the
-          schedule${isPaused ? ', also while the schedule is paused' : ''}. Lookups cost money, within the
-          caps; what is known already is not bought again. ${planLink(schedule)}
+          schedule${isPaused ? ', also while the schedule is paused' : ''}.
+          ${report === undefined ? html`Lookups cost money, within the caps; what is known already is not bought again. ${planLink(schedule)}` : 'It reads the ledger and pays nothing.'}
         </p>
         <form class="below" method="post" action="/schedules/run">
           ${csrf(visitor)}<input type="hidden" name="name" value="${name}" />

@@ -48,11 +48,7 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
       {
         name: 'Schedule',
         isHead: true,
-        cell: (row) =>
-          html`${row.name}<small
-              >${row.list === undefined ? '' : html`list ${inlineText(row.list)} into `}${connectorName(row.connector)}
-              ${row.entity}</small
-            >`,
+        cell: (row) => html`${row.name}<small>${workOf(row)}</small>`,
       },
       {
         name: 'When',
@@ -111,4 +107,11 @@ function nextTimes({ next, timeZone }: ScheduleRow, now: Date): Markup {
           ${others.map((at) => html`<li>${instant(at, now, { timeZone })}</li>`)}
         </ul>`
   }`
+}
+
+/** Says in a few words what a schedule does. */
+function workOf({ list, report, connector, entity }: ScheduleRow): Markup {
+  if (report !== undefined) return html`report of ${inlineText(report)} to the alert webhook`
+  return html`${list === undefined ? '' : html`list ${inlineText(list)} into `}${connectorName(connector)}
+  ${entity}`
 }

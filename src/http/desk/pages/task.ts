@@ -13,7 +13,7 @@ import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { pager } from '../view/pager.ts'
 import { badge, card, empty, facts, instant, resumesWhen, table, type Markup } from '../view/parts.ts'
 import { recordLink } from './find.ts'
-import { lookupsCard, valueText } from './lookups.ts'
+import { lookupsCard, valueText, writtenText } from './lookups.ts'
 import { writeState } from './record.ts'
 import { refusalWords } from '../../../domain/mapping/refusal-words.ts'
 
@@ -117,7 +117,7 @@ function writesCard({ task, writes, lookups }: TaskView, now: Date): Markup {
         [
           { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
           { name: 'Before', cell: ({ old }) => valueText(old, 'blank') },
-          { name: 'After', cell: (write) => valueText(write.new, 'forgotten') },
+          { name: 'After', cell: (write) => writtenText(write.new) },
           {
             name: 'Lookup',
             cell: ({ lookup }) =>

@@ -6,7 +6,7 @@ import type {
   LookupState,
   OccurrenceState,
   RunState,
-} from '../../../store/database/states.ts'
+} from '../../../store/database/tables/states.ts'
 import { stateText } from './state-words.ts'
 
 /** Named one by one, so that the type checker asks for a new one. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Patch } from '../../../domain/record.ts'
 import { openTaskStatuses, type TaskStatus } from '../../../domain/words.ts'
 import type { Database } from '../../database/database.ts'
-import type { RunState } from '../../database/states.ts'
+import type { RunState } from '../../database/tables/states.ts'
 
 /** The state of a row that is enriched before it becomes a record. */
 export interface BoughtRow {

@@ -24,7 +24,8 @@ export async function existingRows(
   after: number,
   limit: number,
 ): Promise<ExistingRow[]> {
-  const { rows } = await sql<{ ordinal: string; record_id: string; identity: Identity }>`
+  // The text has a name of its own: `order by ordinal` would sort a column of the answer first, and "10" stands before "9".
+  const { rows } = await sql<{ place: string; record_id: string; identity: Identity }>`
     with found as (
       select ordinal::bigint as ordinal, preview ->> 'recordId' as record_id, preview -> 'identity' as identity
       from plan_records where plan_id = ${planId} and ordinal >= ${firstPlace}
@@ -35,10 +36,10 @@ export async function existingRows(
       where made.run_id = ${runId} and made.entity = ${entity} and made.state = 'exists' and made.record_id is not null
     ), once as (
       select distinct on (record_id) ordinal, record_id, identity from found order by record_id, ordinal
-    ) select ordinal::text, record_id, identity from once
+    ) select ordinal::text as place, record_id, identity from once
     where ordinal > ${after} and identity is not null order by ordinal limit ${limit}`.execute(db)
-  return rows.map(({ ordinal, record_id: recordId, identity }) => ({
-    ordinal: Number(ordinal),
+  return rows.map(({ place, record_id: recordId, identity }) => ({
+    ordinal: Number(place),
     recordId,
     identity,
   }))

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { IdentifierKind } from '../../domain/subjects/identifiers.ts'
+import type { IdentifierKind } from '../../../domain/subjects/identifiers.ts'
 import type { NullableJson } from './json-columns.ts'
 
 /** Callers, privacy, and messages in and out. */
@@ -84,5 +84,18 @@ export interface AccessTables {
     records: number | null
     unknown: number | null
     reason: string | null
+    outcome: string | null
+    timing: string | null
+    monitor: string | null
+    triggered_at: Date | null
+    /** The number of times that the same bytes came again. */
+    repeats: Generated<bigint>
+  }
+  monitor_seen: {
+    monitor: string
+    meaning: string
+    digest: string
+    company: string | null
+    seen_at: Date
   }
 }

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
-import type { Currency, Protocol } from '../../domain/payment.ts'
-import type { Operation } from '../../domain/words.ts'
+import type { LookupKey } from '../../../domain/keys.ts'
+import type { Currency, Protocol } from '../../../domain/payment.ts'
+import type { Operation } from '../../../domain/words.ts'
 import type { Json, NullableJson } from './json-columns.ts'
 
 /** The facts that answers have shown of the service's interface, and the actions that change something there. */

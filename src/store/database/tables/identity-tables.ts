@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
-import type { ReviewAnswer } from '../../domain/lists/judged-row.ts'
-import type { FoundAt, ListPart } from '../../domain/lists/list-parts.ts'
-import type { FieldValue, Identity } from '../../domain/record.ts'
-import type { RecordIdentity, RecordIdentityKind } from '../../domain/subjects/record-identities.ts'
+import type { ReviewAnswer } from '../../../domain/lists/judged-row.ts'
+import type { FoundAt, ListPart } from '../../../domain/lists/list-parts.ts'
+import type { FieldValue, Identity } from '../../../domain/record.ts'
+import type { RecordIdentity, RecordIdentityKind } from '../../../domain/subjects/record-identities.ts'
 import type { Json, NullableJson } from './json-columns.ts'
 import type { CreatedState } from './states.ts'
 

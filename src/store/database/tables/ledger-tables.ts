@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
-import type { ChargeState, Currency, Protocol } from '../../domain/payment.ts'
-import type { Fact, LookupRequest } from '../../domain/record.ts'
-import type { Operation } from '../../domain/words.ts'
+import type { LookupKey } from '../../../domain/keys.ts'
+import type { ChargeState, Currency, Protocol } from '../../../domain/payment.ts'
+import type { Fact, LookupRequest } from '../../../domain/record.ts'
+import type { Operation } from '../../../domain/words.ts'
 import type { Json, NullableJson } from './json-columns.ts'
 import type { LookupState } from './states.ts'
 

@@ -1,0 +1,30 @@
+import type { Atomic } from '../../../domain/money.ts'
+import type { Config } from '../config.ts'
+
+const ofPipelines = 'signals/'
+
+/** Returns the name under which the charges of a pipeline count in a month, beside those of lists. No list can have it. */
+export function pipelineBudget(pipeline: string): string {
+  return `${ofPipelines}${pipeline}`
+}
+
+/** Returns what names the purse of a pipeline. */
+export function purseOf(pipeline: string): { budget: string; place: string } {
+  return { budget: pipelineBudget(pipeline), place: `signals.${pipeline}` }
+}
+
+/** Returns the pipeline of such a name; undefined for a list. */
+function pipelineOfBudget(name: string): string | undefined {
+  return name.startsWith(ofPipelines) ? name.slice(ofPipelines.length) : undefined
+}
+
+/** Returns the most that is spent for a list or pipeline in a calendar month (UTC). Undefined: it has no cap. */
+export function monthCap(
+  { lists, signals }: Pick<Config, 'lists' | 'signals'>,
+  name: string,
+): Atomic | undefined {
+  const pipeline = pipelineOfBudget(name)
+  if (pipeline !== undefined)
+    return Object.hasOwn(signals, pipeline) ? signals[pipeline]?.budgetMonthUsd : undefined
+  return Object.hasOwn(lists, name) ? lists[name]?.budgetMonthUsd : undefined
+}
