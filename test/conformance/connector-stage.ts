@@ -1,8 +1,10 @@
 import { afterEach, beforeEach } from 'vitest'
 import type { Connector, ScanOptions, ScanPage, WriteResult } from '../../src/connectors/connector.ts'
 import type { ConnectorName } from '../../src/connectors/definitions.ts'
-import type { Patch } from '../../src/domain/record.ts'
+import type { FieldType } from '../../src/domain/mapping/mapping.ts'
+import type { FieldValue, Patch } from '../../src/domain/record.ts'
 import type { MakingOptions, MakingWorld } from './connector-making.ts'
+import type { NotingOptions, NotingWorld } from './connector-noting.ts'
 
 /** One connector with records behind it. Every test opens its own. */
 export interface ConnectorWorld {
@@ -25,6 +27,10 @@ export interface ConnectorWorld {
   merge?(winner: string, loser: string): string
   /** Present where the connector makes records. */
   making?: MakingWorld
+  /** Present where the connector takes notes. */
+  noting?: NotingWorld
+  /** Moves the clock of connector and source on. */
+  passTime?(ms: number): void
   /** A lead becomes a contact. */
   convert?(id: string): void
   stop(): Promise<void>
@@ -43,6 +49,8 @@ export interface ConnectorSuiteOptions {
   refused?: { patch: Patch; code: string; field: string }
   /** A value that does not fit its field: it is left out and the rest written. Alone, it is rejected. */
   unfit?: { field: string; value: string | number; code: string }
+  /** Values of fields that are observed over time, with the types of their places in the source. */
+  observed?: Readonly<Record<string, { set: FieldValue; type: FieldType }>> | undefined
   /** The number of our own fields that the source lacks at first. */
   ownFields: number
   /** The things that may happen to a record in the source. */
@@ -53,6 +61,8 @@ export interface ConnectorSuiteOptions {
   idProperty?: string
   /** Present where the connector makes records. */
   making?: MakingOptions
+  /** Present where the connector takes notes. */
+  noting?: NotingOptions
 }
 
 export type ConnectorStage = ReturnType<typeof openStage>
@@ -82,6 +92,7 @@ export function openStage(options: ConnectorSuiteOptions) {
       for await (const page of world.connector.scan(options.entity, begin)) pages.push(page)
       return pages
     },
+    passTime: (ms: number): void => world.passTime!(ms),
     text: (value: string): Patch => ({ [options.textField]: { set: value } }),
   }
 }

@@ -4,6 +4,7 @@ import type { ScanPage, Watermark } from '../../src/connectors/connector.ts'
 import type { Patch } from '../../src/domain/record.ts'
 import { given, openStage, where, type ConnectorSuiteOptions } from './connector-stage.ts'
 import { connectorMaking } from './connector-making.ts'
+import { connectorNoting } from './connector-noting.ts'
 import { connectorWrites } from './connector-writes.ts'
 
 /** Tests what every connector must do. A connector's test is one call of this for each entity. */
@@ -23,6 +24,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect(name).toBe(options.connector)
       expect(own).toEqual(capabilities)
       expect(stage.world.connector.maker !== undefined).toBe(capabilities.makesRecords)
+      expect(stage.world.connector.notes !== undefined).toBe(capabilities.takesNotes)
       expect(definition.entities).toMatchObject(entities)
       expect(entities).toHaveProperty(options.entity)
       expect(stage.world.store !== undefined).toBe(keepsValues)
@@ -183,5 +185,6 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
 
     connectorWrites(options, stage)
     connectorMaking(options, stage)
+    connectorNoting(options, stage)
   })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sameValue } from '../../src/domain/field-policy/same-value.ts'
 import { definitionOf } from '../../src/connectors/definitions.ts'
 import type { Patch } from '../../src/domain/record.ts'
 import { given, where, type ConnectorStage, type ConnectorSuiteOptions } from './connector-stage.ts'
@@ -54,6 +55,50 @@ export function connectorWrites(options: ConnectorSuiteOptions, stage: Connector
       ])
       expect(restored).toEqual([{ id, status: 'written' }])
       expect(store().all(id)).toEqual(state)
+    },
+  )
+
+  test.each(where(options.observed !== undefined))(
+    'writes dates, times, numbers and yes or no as such, reads them back, and restores them to the byte',
+    async () => {
+      const observed = options.observed!
+      const fields = Object.keys(observed)
+      const { connector } = stage.world
+      const ensured = await connector.ensureFields(options.entity, { dryRun: false, fields })
+      expect(ensured.filter(({ status }) => status !== 'created' && status !== 'exists')).toEqual([])
+      const again = await connector.ensureFields(options.entity, { dryRun: false, fields })
+      expect(again.filter(({ status }) => status !== 'exists')).toEqual([])
+      const described = await connector.describe(options.entity)
+      const mapping = connector.mapping!.entities[options.entity]!
+      const typeOf = (field: string) =>
+        described.find(({ name }) => name === mapping.fields[field]!.property)?.type
+      expect(Object.fromEntries(fields.map((field) => [field, typeOf(field)]))).toEqual(
+        Object.fromEntries(fields.map((field) => [field, observed[field]!.type])),
+      )
+
+      const id = stage.world.ids[3]!
+      const sent: Patch = Object.fromEntries(fields.map((field) => [field, { set: observed[field]!.set }]))
+      expect(await write([[id, sent]])).toEqual([{ id, status: 'written' }])
+      const read = (await connector.read(options.entity, [id])).get(id)
+      if (read?.state !== 'present') throw new Error('the record is gone')
+      const wrong = fields.filter(
+        (field) => !sameValue(field, read.values[field] ?? '', observed[field]!.set),
+      )
+      expect(wrong).toEqual([])
+      // Our own write is known again, although the CRM has its values in other forms.
+      const pages = await stage.scan()
+      expect(pages.some(({ ownWrites }) => ownWrites?.has(id))).toBe(true)
+
+      const cleared: Patch = Object.fromEntries(fields.map((field) => [field, { clear: true }]))
+      expect(await write([[id, cleared]])).toEqual([{ id, status: 'written' }])
+      const blank = (await connector.read(options.entity, [id])).get(id)
+      expect(blank?.state === 'present' && fields.filter((field) => field in blank.values)).toEqual([])
+
+      const raw = Object.fromEntries(fields.map((field) => [field, { restore: read.raw![field]! }]))
+      expect(await write([[id, raw]])).toEqual([{ id, status: 'written' }])
+      const restored = (await connector.read(options.entity, [id])).get(id)
+      const rawOf = (values: Readonly<Record<string, unknown>> = {}) => fields.map((field) => values[field])
+      expect(restored?.state === 'present' && rawOf(restored.raw)).toEqual(rawOf(read.raw))
     },
   )
 

@@ -4,6 +4,7 @@ import type { Overrides } from '../../src/app/context/context.ts'
 import type { FileConfig } from '../../src/app/config/file.ts'
 import { makeReady, syncEntity } from '../../src/app/runs/sync.ts'
 import { undoableRun, undoRun } from '../../src/app/records/undo.ts'
+import { markersIn } from '../../src/domain/notes/marker.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import { FORMER_USER_ID } from '../../src/sandbox/salesforce/store.ts'
@@ -39,6 +40,8 @@ interface Crm {
   of(entity: string): OneObject
   /** The ids of the companies to which a person is tied. */
   companiesOf(id: string): string[]
+  /** The marker of every note and task that is there. */
+  markers(): string[]
   /** Ids of users: two who are there, and one who has left. */
   owners: readonly [string, string, string]
   /** An admin adds a text field that every record must have, where the CRM knows such. */
@@ -177,6 +180,12 @@ async function openHubspot(entity: Entity): Promise<Crm> {
     of: (other) => of(other as Entity),
     addTo: (other, values) => of(other as Entity).add(values),
     companiesOf: (id) => [...store.companiesOf(id).keys()],
+    markers: () =>
+      [...store.activities.all.values()].flatMap(({ archivedAtMs, properties }) =>
+        archivedAtMs === undefined
+          ? markersIn(`${properties['hs_note_body'] ?? ''}${properties['hs_task_body'] ?? ''}`)
+          : [],
+      ),
     owners: ['71001', '71002', '71003'],
     lagSearch: (ms) => void (hubspot.faults.indexLagMs = ms),
     reads: /POST .*batch\/read/,
@@ -230,6 +239,10 @@ async function openSalesforce(entity: string): Promise<Crm> {
       const account = store.get('Contact', id)?.fields['AccountId']
       return typeof account === 'string' ? [account] : []
     },
+    markers: () =>
+      [...store.list('Note'), ...store.list('Task')].flatMap(({ deletedAtMs, fields }) =>
+        deletedAtMs === undefined ? markersIn(String(fields['Body'] ?? fields['Description'] ?? '')) : [],
+      ),
     requireField: (name) =>
       store.defineField(type, {
         name,

@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
-import type { RunState } from '../../src/store/database/states.ts'
+import type { RunState } from '../../src/store/database/tables/states.ts'
 import { openBareDesk, type BareDesk } from './desk-fixture.ts'
 
 export let desk: BareDesk

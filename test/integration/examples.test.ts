@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_KEY } from '../../src/sandbox/accounts.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
@@ -25,6 +28,8 @@ let desk: Desk
 let standsFor: [RegExp, () => string | undefined][]
 let lastRun: string | undefined
 let lastToken: string | undefined
+let hook: Server
+let lastMonitor: string | undefined
 let waitingRow: string | undefined
 
 beforeAll(async () => {
@@ -32,6 +37,10 @@ beforeAll(async () => {
   const limits = { searchPerSecond: 100_000, perTenSeconds: 100_000 }
   hubspot = await startHubspotStandIn({ seed: testSeed(), companies: 3, contacts: 3, limits })
   salesforce = await startSalesforceStandIn({ seed: testSeed(), accounts: 2, contacts: 2, leads: 2 })
+  hook = createServer((_, answer) => void answer.end('taken'))
+  hook.listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  const hookUrl = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`
   desk = await openDesk(sandbox, {
     config: {
       payment: {
@@ -39,6 +48,18 @@ beforeAll(async () => {
           'contact.redeem:email-work': '0.15',
           'contact.redeem:phone': '0.30',
           'company.search': '0.05',
+          'job.search': '0.05',
+          'monitor.list': '0.05',
+          'monitor.read': '0.05',
+          'monitor.create': '0.05',
+          'monitor.update': '0.05',
+          'monitor.delete': '0.05',
+          'monitor.statistics': '0.05',
+          'monitor.charts': '0.05',
+          'monitor.logs': '0.05',
+          'monitor.test': '0.05',
+          'monitor.interpret': '0.05',
+          'monitor.validate': '0.05',
         },
       },
       lists: {
@@ -47,6 +68,15 @@ beforeAll(async () => {
           filters: { countries: ['DE'] },
           into: { connector: 'hubspot', entity: 'companies' },
           limit: 25,
+        },
+      },
+      signals: { pipeline: { accounts: { connector: 'hubspot' }, types: ['job'], budgetUsd: '5' } },
+      monitors: {
+        dach: {
+          detection_mode: 'signal_first',
+          signal_types: ['expansions'],
+          filters: { tos: ['DE'] },
+          channel: { webhook_url: hookUrl },
         },
       },
       connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
@@ -67,10 +97,13 @@ beforeAll(async () => {
     [/\bRUN\b|\br[0-9a-z]{14}\b/g, () => lastRun],
     [/\bTOKEN\b/g, () => lastToken],
     [/\b3f9a01c2d4e5\b/g, () => waitingRow],
+    [/\bmon_123\b/g, () => lastMonitor],
+    [/https:\/\/hooks\.acme\.example\/monitor/g, () => hookUrl],
     [/(?<=^companies:)1001\b/g, () => companies[0]],
   ]
 })
 afterAll(async () => {
+  hook?.close()
   await desk.close()
   await Promise.all([sandbox.stop(), hubspot.stop(), salesforce.stop()])
 })
@@ -120,6 +153,8 @@ async function run(example: readonly string[]): Promise<Ended> {
   // The plan of an example is nobody's: a plan of the same kind is made for it.
   if (command === 'apply') return runIn([command, await freshPlan(rest.includes('--out')), ...rest.slice(1)])
   if (command === 'lists' && rest[0] === 'review') waitingRow ??= await makeRowWait()
+  if (command === 'monitors') lastMonitor = await applied()
+  if (command === 'signals' && rest[0] === 'explain') await runIn(['signals', 'run', 'pipeline'])
   const args = example.map((word) =>
     standsFor.reduce((text, [pattern, there]) => text.replaceAll(pattern, (found) => there() ?? found), word),
   )
@@ -140,6 +175,13 @@ async function makeRowWait(): Promise<string> {
   return waiting[0].key
 }
 
+/** An example may have deleted the monitor before. Returns its id. */
+async function applied(): Promise<string> {
+  const { stdout } = await runIn(['monitors', 'apply', '--json'])
+  if (stdout === '') throw new Error(JSON.stringify(await runIn(['monitors', 'apply', '--json'])))
+  return JSON.parse(stdout).applied[0].id
+}
+
 async function runIn(args: readonly string[]): Promise<Ended> {
   if (args[0] !== 'init') return desk.run(args, { ...crms(), ...keyOf(args) })
   // It would find the settings of the others.
@@ -149,7 +191,7 @@ async function runIn(args: readonly string[]): Promise<Ended> {
 
 /** Monitors, templates and the account belong to a workspace: their examples are called with its key. */
 const keyOf = (args: readonly string[]) =>
-  args[0] === 'service' && /^(monitor|template|account)\./.test(args[2] ?? '')
+  args[0] === 'monitors' || (args[0] === 'service' && /^(monitor|template|account)\./.test(args[2] ?? ''))
     ? { PAYDIRT_API_KEY: API_KEY, PAYDIRT_WALLET_KEY: undefined }
     : {}
 

@@ -40,6 +40,22 @@ describe('writing', () => {
     expect(JSON.stringify(results)).not.toMatch(/norvik|@/)
   })
 
+  test('a property that another process has created since is written, and put back', async () => {
+    const hubspot = await standIn()
+    const [company] = hubspot.store.list('companies')
+    const id = company!.id
+    const [old, other] = [await ready(hubspot), await ready(hubspot)]
+    await old.describe('companies')
+    const fields = ['open_jobs', 'last_news_at']
+    await other.ensureFields('companies', { dryRun: false, fields })
+    const set = { open_jobs: { set: 0 }, last_news_at: { set: '2026-11-22' } }
+    expect(await old.write('companies', [{ id, patch: set }])).toEqual([{ id, status: 'written' }])
+    expect(hubspot.store.get('companies', id)?.properties).toMatchObject({
+      paydirt_open_jobs: '0',
+      paydirt_last_news_at: '2026-11-22',
+    })
+  })
+
   test('failures of a 207 are matched by trace id, whatever else they name', async () => {
     const hubspot = await standIn()
     hubspot.faults.batchErrors = 'each'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { sized } from '../support/full-size.ts'
+import { isFullSize, sized } from '../support/full-size.ts'
 import { sharedKinds } from './crm-worlds.ts'
 import { killLists, paidOnce } from './lists-killed.fixture.ts'
 
@@ -9,7 +9,8 @@ let sandbox: Sandbox
 beforeEach(async () => void (sandbox = await startSandbox({ faults: { paymentIdentifier: true } })))
 afterEach(() => sandbox.stop())
 
-test.each(sharedKinds)(
+// Its processes take more time than the short size has.
+test.skipIf(!isFullSize).each(sharedKinds)(
   'commands that are killed over fetch and apply pay each page once and make each company once, in %s',
   { timeout: 900_000 },
   async (kind) => {

@@ -6,7 +6,7 @@ import type { UndoneRecords } from '../../src/app/records/undo-made.ts'
 import { createDice } from '../../src/sandbox/random.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, startPaydirt, type Ended } from '../support/cli.ts'
-import { sized } from '../support/full-size.ts'
+import { isFullSize, sized } from '../support/full-size.ts'
 import { testSeed } from '../support/seed.ts'
 import { quick } from './crm-house.ts'
 import { openCrm, sharedKinds } from './crm-worlds.ts'
@@ -21,7 +21,8 @@ const inCrm = {
   salesforce: { people: 'Contact', companies: 'Account', profile: 'Profnet_URL__c' },
 } as const
 
-test.each(sharedKinds)(
+// Its processes take more time than the short size has.
+test.skipIf(!isFullSize).each(sharedKinds)(
   'people are made and tied once, and taken back whole, however often the commands are killed, in %s',
   { timeout: 900_000 },
   async (kind) => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { RecordMaker } from '../../src/connectors/creating.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { crmKinds, sharedKinds, type CrmKind } from './crm-worlds.ts'
+import { sharedKinds, type CrmKind } from './crm-worlds.ts'
 import { openListWorld, type ListWorld } from './lists-create.fixture.ts'
 
 let sandbox: Sandbox
@@ -51,7 +51,7 @@ function stageOf(kind: CrmKind) {
   return { names, open, domainOf, withMaker }
 }
 
-describe.each(crmKinds)('people of a list in %s', (kind) => {
+describe.each(sharedKinds)('people of a list in %s', (kind) => {
   const { names, open, domainOf, withMaker } = stageOf(kind)
 
   test('are tied to their company, which is found or made first, and undo takes back both', async () => {

@@ -7,7 +7,7 @@ import { independentVerdicts, type RawCase } from '../support/independent-verdic
 import { allJudged } from '../support/list-rows.ts'
 import { testSeed } from '../support/seed.ts'
 import { openEdge } from '../support/service-edge.ts'
-import { crmKinds, type CrmKind } from './crm-worlds.ts'
+import { sharedKinds, type CrmKind } from './crm-worlds.ts'
 import { makeWorld, type RawCompany, type RawContact, type RawWorld } from './list-world.fixture.ts'
 import { openListWorld, type ListWorld } from './lists-create.fixture.ts'
 
@@ -62,7 +62,7 @@ const properties = {
   },
 } as const
 
-test.each(crmKinds)(
+test.each(sharedKinds)(
   'verdicts of a list equal those of an independent script, and nothing is made twice or overlooked, in %s',
   { timeout: 1_800_000 },
   async (kind) => {

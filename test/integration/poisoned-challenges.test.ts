@@ -4,7 +4,7 @@ import { PolicyDeniedError } from '../../src/domain/errors.ts'
 import type { ResponseHead } from '../../src/domain/payment.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { paidTotals } from '../../src/store/ledger/paid-charges.ts'
-import { payers } from '../../src/store/migrations/0012-payers.ts'
+import { payers } from '../../src/store/migrations/0011-0020/0012-payers.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { challenge, found, setStage, type Stage } from '../support/payer-stage.ts'
 

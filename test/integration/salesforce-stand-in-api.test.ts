@@ -92,6 +92,8 @@ describe('the Salesforce stand-in', () => {
       'Account',
       'Contact',
       'Lead',
+      'Note',
+      'Task',
     ])
   })
 

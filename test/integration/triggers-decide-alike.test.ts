@@ -188,9 +188,9 @@ async function byMonitor(entity: string, recipeName: string): Promise<void> {
       throw error
     },
   })
-  await monitor.receive(
-    JSON.stringify({ companies: [{ domain: identity.domain }], for: [entity, recipeName] }),
-  )
+  // Each signal is another one: a company that is named again for the same one is not worked again.
+  const signal = { signal_id: `${entity} ${recipeName}`, domain: identity.domain }
+  await monitor.receive(JSON.stringify({ signals: [signal] }))
   await monitor.work()
   await requests.idle()
 }

@@ -43,11 +43,13 @@ export interface Settings {
   env?: Record<string, string | undefined>
   /** The folder in which the command runs: its `.env` and `paydirt.config.*` count, and those of the checkout do not. */
   cwd?: string
+  /** Another program of ours than the command line. */
+  program?: string
 }
 
 /** Starts `paydirt` from the sources as a child, with nothing of this process's own settings. */
 export function startPaydirt(args: readonly string[], settings: Settings): Running {
-  const child = spawn(process.execPath, [...shortProcess, main, ...args], {
+  const child = spawn(process.execPath, [...shortProcess, settings.program ?? main, ...args], {
     cwd: settings.cwd ?? settings.stores.dataDir,
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../../../src/domain/words.ts'
 import type { Database } from '../../../src/store/database/database.ts'
-import { indefinitely, type RunState } from '../../../src/store/database/states.ts'
+import { indefinitely, type RunState } from '../../../src/store/database/tables/states.ts'
 import type { Filled } from './pages.ts'
 import { lookupKey, storable } from './storable.ts'
 
