@@ -1,22 +1,31 @@
 import { expect, test, vi } from 'vitest'
 import { lookupKey, type LookupKey } from '../domain/keys.ts'
+import type { LateLookup, Overlooked } from '../store/runs/waiting-tasks.ts'
 import { startSweep } from './sweep.ts'
 
 const key = (name: string) => lookupKey('company.profile', name)
+const late = (name: string, isStopped: boolean): LateLookup => ({
+  key: key(name),
+  isStopped,
+  reason: 'parked',
+})
 
 test('goes through all pages, and a task that cannot be planned blocks no other', async () => {
-  const pages = new Map<string, { ended: LookupKey[]; next?: LookupKey }>([
-    ['', { ended: [key('a'), key('broken'), key('b')], next: key('m') }],
-    [key('m'), { ended: [], next: key('t') }],
-    [key('t'), { ended: [key('z')] }],
+  const pages = new Map<string, Overlooked>([
+    ['', { ended: [key('a'), key('broken'), key('b')], late: [], next: key('m') }],
+    [key('m'), { ended: [], late: [late('n', true), late('o', false)], next: key('t') }],
+    [key('t'), { ended: [key('z')], late: [] }],
   ])
   const advanced: LookupKey[] = []
+  const past: LookupKey[] = []
+  const parked: LookupKey[] = []
   const errors: unknown[] = []
   const flushed: unknown[] = []
   const { promise: allSeen, resolve: seen } = Promise.withResolvers<void>()
   const sweep = startSweep({
     tasks: {
-      overlooked: async (after) => pages.get(after) ?? { ended: [] },
+      overlooked: async (after) => pages.get(after) ?? { ended: [], late: [] },
+      parkLate: async (keys) => void parked.push(...keys),
       readyGroups: async () => [{ connector: 'hubspot', entity: 'companies' }],
     },
     advance: {
@@ -25,6 +34,7 @@ test('goes through all pages, and a task that cannot be planned blocks no other'
         advanced.push(...keys)
         if (keys.includes(key('z'))) seen()
       },
+      advanceTasksPast: async (keys) => void past.push(...keys),
     },
     flush: (group) => void flushed.push(group),
     everyMs: 60_000,
@@ -34,6 +44,9 @@ test('goes through all pages, and a task that cannot be planned blocks no other'
   await sweep.stop()
   expect(advanced).toEqual([key('a'), key('b'), key('z')])
   expect(flushed).toEqual([{ connector: 'hubspot', entity: 'companies' }])
+  // A record goes past a stopped operation where it can, and is parked where it cannot.
+  expect(past).toEqual([key('n')])
+  expect(parked).toEqual([key('n'), key('o')])
   // Once for all of them, once for the one.
   expect(errors).toHaveLength(2)
 })
@@ -47,11 +60,12 @@ test('after a long pass the next one comes later', async () => {
         async overlooked() {
           rounds += 1
           await new Promise((resolve) => setTimeout(resolve, 1_000))
-          return { ended: [] }
+          return { ended: [], late: [] }
         },
+        parkLate: async () => {},
         readyGroups: async () => [],
       },
-      advance: { advanceTasksWaitingFor: async () => {} },
+      advance: { advanceTasksWaitingFor: async () => {}, advanceTasksPast: async () => {} },
       flush: () => {},
       everyMs: 3_000,
       onError: (error) => {

@@ -1,11 +1,12 @@
 import type { LookupKey } from '../domain/keys.ts'
+import type { LateLookup } from '../store/runs/waiting-tasks.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
 import { startPollLoop, type PollLoop } from '../timing/poll-loop.ts'
 import type { Advance } from '../planning/advance.ts'
 
 export interface SweepOptions {
-  tasks: Pick<TaskLedger, 'overlooked' | 'readyGroups'>
-  advance: Pick<Advance, 'advanceTasksWaitingFor'>
+  tasks: Pick<TaskLedger, 'overlooked' | 'parkLate' | 'readyGroups'>
+  advance: Pick<Advance, 'advanceTasksWaitingFor' | 'advanceTasksPast'>
   flush: (group: { connector: string; entity: string }) => void
   everyMs: number
   onError: (error: unknown) => void
@@ -18,8 +19,8 @@ const shareOfTime = 1 / 20
 const longestPauseMs = 60_000
 
 /**
- * Finds work in SQL that no job will move: tasks whose lookup ended just before a process died, and ready tasks whose
- * flush was lost with Redis. The first pass starts at once, so a restart continues where the last process stopped.
+ * Finds work in SQL that no job will move: tasks whose lookup ended just before a process died, tasks that came to wait for a
+ * lookup in the moment in which it was parked, and ready tasks whose flush was lost with Redis. The first pass starts at once, so a restart continues where the last process stopped.
  */
 export function startSweep(options: SweepOptions): PollLoop {
   let isStopped = false
@@ -30,9 +31,10 @@ export function startSweep(options: SweepOptions): PollLoop {
     let after: string | undefined = ''
     while (after !== undefined && !isStopped) {
       const startMs = performance.now()
-      const { ended, next } = await options.tasks.overlooked(after, pageSize)
+      const { ended, late, next } = await options.tasks.overlooked(after, pageSize)
       lookedMs += performance.now() - startMs
       await advance(ended)
+      await park(late)
       after = next
     }
     return Math.min(longestPauseMs, Math.max(options.everyMs, lookedMs / shareOfTime))
@@ -47,6 +49,13 @@ export function startSweep(options: SweepOptions): PollLoop {
       // A task that cannot be planned must not block the others.
       for (const key of keys) await options.advance.advanceTasksWaitingFor([key]).catch(options.onError)
     }
+  }
+
+  /** Records that have something without a stopped operation go on first, as in `parkStopped`. */
+  async function park(late: LateLookup[]): Promise<void> {
+    for (const { key, isStopped, reason } of late)
+      if (isStopped) await options.advance.advanceTasksPast([key], reason).catch(options.onError)
+    await options.tasks.parkLate(late.map(({ key }) => key))
   }
 
   const rounds = startPollLoop({ work: sweep, pauseMs: options.everyMs, onError: options.onError })

@@ -130,7 +130,7 @@ describe('lookups that are asked for', () => {
     await lookups.storeFree(second, found)
     await lookups.fail(third, 'for good')
     const before = first.slice(0, -1)
-    expect(await tasks.overlooked(before, 2)).toEqual({ ended: [second], next: second })
+    expect(await tasks.overlooked(before, 2)).toEqual({ ended: [second], late: [], next: second })
     expect((await tasks.overlooked(second, 1_000)).ended[0]).toBe(third)
     expect((await tasks.overlooked(second, 1_000)).next).toBeUndefined()
     const moves = (await tasks.waitingFor([second, third], 9)).map(({ id }) => ({
@@ -145,6 +145,37 @@ describe('lookups that are asked for', () => {
     await tasks.move(moves)
     expect((await tasks.overlooked(before, 1_000)).ended).not.toContain(second)
     expect(await tasks.readyGroups()).toContainEqual({ connector: run.connector, entity: 'company' })
+  })
+
+  test('park a task that came to wait for one in the moment in which it was parked', async () => {
+    const { lookups, tasks, run, keys, db } = await newRun(3)
+    const [first, second, third] = keys.toSorted() as [LookupKey, LookupKey, LookupKey]
+    await lookups.park(first, null, cap)
+    await lookups.park(second, null, cap)
+    const isStopped = { code: 'operation_stopped', reason: 'it is stopped' }
+    await db.updateTable('lookups').set(isStopped).where('key', '=', second).execute()
+    await lookups.park(third, new Date(clock.now.getTime() + 1000), cap)
+    // Their tasks were planned before that, and are stored after it.
+    await tasks.insertPage(
+      run.id,
+      [first, second, third].map((key, index) => scannedTask(index + 1, key)),
+      'w1',
+    )
+    const before = first.slice(0, -1)
+    const { late } = await tasks.overlooked(before, 1_000)
+    expect(late).toEqual([
+      { key: first, isStopped: false, reason: 'a cap' },
+      { key: second, isStopped: true, reason: 'it is stopped' },
+      { key: third, isStopped: false, reason: 'a cap' },
+    ])
+    await tasks.parkLate(late.map(({ key }) => key))
+    expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 0, parked: 3 })
+    expect((await tasks.overlooked(before, 1_000)).late).toEqual([])
+    // The order to go on finds them as it finds the others.
+    clock.now = new Date(clock.now.getTime() + 1000)
+    expect(await lookups.lease(5, 60_000, false, { runId: run.id })).toEqual([third])
+    expect(await lookups.unpark(run.id)).toBe(2)
+    expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
   })
 
   test('that one run has parked go on under the run that asks for them next', async () => {

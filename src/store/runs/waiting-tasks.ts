@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { errorCode } from '../../domain/error-codes.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
@@ -31,16 +32,35 @@ export interface TaskMove {
   reason: string | null
 }
 
+export interface Overlooked {
+  ended: LookupKey[]
+  late: LateLookup[]
+  next?: LookupKey | undefined
+}
+
+/** A parked lookup, alone or in a batch, that a task waits for as if it were under way. */
+export interface LateLookup {
+  key: LookupKey
+  /** True where its operation is stopped. */
+  isStopped: boolean
+  reason: string
+}
+
 /** Tasks that wait for a lookup, and their next step once it has ended. */
 export interface WaitingTasks {
   /** Returns up to `limit` tasks that wait for one of these lookups. */
   waitingFor(keys: LookupKey[], limit: number): Promise<WaitingTask[]>
   /**
    * Returns lookups that have ended and that tasks still wait for, because a process died between the answer and the next
-   * step. Examines up to `limit` awaited lookups after this key, in the order of their keys. `next` is the key to continue
-   * after; undefined at the end.
+   * step; and parked ones that tasks wait for as if they were under way. Examines up to `limit` awaited lookups after this key,
+   * in the order of their keys. `next` is the key to continue after; undefined at the end.
    */
-  overlooked(after: string, limit: number): Promise<{ ended: LookupKey[]; next?: LookupKey | undefined }>
+  overlooked(after: string, limit: number): Promise<Overlooked>
+  /**
+   * Parks the tasks that wait for parked lookups as if these were under way. Such a task came to wait in the moment in which
+   * its lookup was parked: planned before, and stored after. Left alone, its run would never end.
+   */
+  parkLate(keys: LookupKey[]): Promise<void>
   move(moves: TaskMove[]): Promise<void>
 }
 
@@ -77,15 +97,43 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
     },
 
     async overlooked(after, limit) {
-      const { rows } = await sql<{ ended: LookupKey[] | null; last: LookupKey | null; count: number }>`
-        select array_agg(key) filter (where state in ('answered', 'failed')) as ended, max(key) as last, count(*)::int as count
+      const { rows } = await sql<{
+        key: LookupKey
+        ended: boolean
+        late: boolean
+        code: string | null
+        reason: string
+      }>`
+        select awaited.key, coalesce(asked.state in ('answered', 'failed'), false) as ended, held.code,
+          coalesce(held.reason, 'its lookup is parked') as reason,
+          coalesce(held.state = 'parked' and held.due_at > ${now()}, false) and exists (
+            select from tasks where waiting_for = awaited.key and status = 'looking_up') as late
         from (
-          select key, (select state from lookups where lookups.key = awaited.key) as state from (
-            select distinct waiting_for as key from tasks where waiting_for > ${after} order by waiting_for limit ${limit}
-          ) as awaited
-        ) as looked_at`.execute(db)
-      const { ended = null, last = null, count = 0 } = rows[0] ?? {}
-      return { ended: ended ?? [], next: last !== null && count === limit ? last : undefined }
+          select distinct waiting_for as key from tasks where waiting_for > ${after} order by waiting_for limit ${limit}
+        ) as awaited
+          left join lookups as asked on asked.key = awaited.key
+          left join lookups as held on held.key = coalesce(asked.bundle_key, asked.key)
+        order by awaited.key`.execute(db)
+      return {
+        ended: rows.filter(({ ended }) => ended).map(({ key }) => key),
+        late: rows
+          .filter(({ ended, late }) => late && !ended)
+          .map(({ key, code, reason }) => ({ key, isStopped: code === errorCode.operationStopped, reason })),
+        next: rows.length === limit ? rows.at(-1)?.key : undefined,
+      }
+    },
+
+    async parkLate(keys) {
+      if (keys.length === 0) return
+      // The lock keeps the order to go on from coming in between: it makes the lookups due before the tasks.
+      await sql`
+        with held as (
+          select asked.key, held.reason from lookups as asked join lookups as held on held.key = coalesce(asked.bundle_key, asked.key)
+          where asked.key = any(${keys}::text[]) and held.state = 'parked' and held.due_at > ${now()}
+          order by held.key collate "C" for share of held
+        )
+        update tasks set status = 'parked', reason = held.reason, updated_at = ${now()}
+        from held where waiting_for = held.key and status = 'looking_up'`.execute(db)
     },
 
     async move(moves) {
