@@ -68,7 +68,7 @@ test(`no challenge of ${cases} breaks the reading or gets anything signed outsid
   expect(signed.mpp_card).toBeGreaterThan(cases / 100)
   expect(refused).toBeGreaterThan(cases / 5)
   expect(receipts).toBeGreaterThan(cases / 100)
-}, 60_000)
+})
 
 /** Checks what the wallet is asked to sign, using none of the policy's own code. */
 async function expectWithinPolicy(terms: Terms): Promise<void> {

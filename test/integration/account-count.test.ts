@@ -50,4 +50,4 @@ test('a gateway that gives up after the credit was taken is asked once, and the 
     bookedSince: '3.000000',
     unexplained: '0.000000',
   })
-}, 120_000)
+})

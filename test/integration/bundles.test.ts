@@ -41,7 +41,7 @@ test('lookups that wait go out together, and each has its part of the price', as
   }>()
   const split = fields.rows.reduce((sum, { settled }) => sum + Number(settled) * 1e6, 0)
   expect(Math.round(split)).toBe(Number(total) * 1e6)
-}, 120_000)
+})
 
 test('a batch bears the names that the settings give to keys, as a single request does', async () => {
   const people = { only: ['contacts', 'contacts_batch'], from: 'domain', to: 'company_domain' }
@@ -66,7 +66,7 @@ test('a batch bears the names that the settings give to keys, as a single reques
   const after = sandbox.stats().byEndpoint
   expect((after.contacts_batch ?? 0) - (before.contacts_batch ?? 0)).toBeGreaterThan(0)
   expect((after.redemptions_batch ?? 0) - (before.redemptions_batch ?? 0)).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test('a cap below a bundle lets its lookups go alone, as far as what is left pays for them', async () => {
   const ended = await desk.run(desk.command, { PAYDIRT_BUDGET_RUN_USD: '0.05' })
@@ -76,4 +76,4 @@ test('a cap below a bundle lets its lookups go alone, as far as what is left pay
   expect(summary.spend.settled).toBe('0.050000')
   const resumed = await desk.untilDone()
   expect(resumed.spend.settled).toBe(desk.total)
-}, 120_000)
+})

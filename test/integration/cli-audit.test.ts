@@ -130,7 +130,7 @@ test('what is stopped, made, revoked and paused from the command line is audited
   } finally {
     await desk.close()
   }
-}, 60_000)
+})
 
 test('an order that was left for the process at work is audited once, also in a process of several roles', async () => {
   const house = await openHouse(sandbox)

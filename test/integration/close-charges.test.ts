@@ -133,4 +133,4 @@ test('a charge that is only sent is a worker’s for a while, and an answer that
     const states = await db.selectFrom('charges').select('state').execute()
     expect(states.map(({ state }) => state).sort()).toEqual(['declined', 'settled', 'settled', 'settled'])
   })
-}, 120_000)
+})

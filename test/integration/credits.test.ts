@@ -48,7 +48,7 @@ test('direct access reserves the most that a request can cost, and settles what 
   expect(run.json<RunSummary>().tasks.parked).toBe(0)
   const spent = (await desk.run(['spend', '--json'], direct)).stdout
   expect(spent).toContain(`${credits}.000000`)
-}, 120_000)
+})
 
 test('a recipe with a step above its cap does not begin, and says what to allow', async () => {
   const recipe = ['csv', 'in.csv', '--object', 'person', '--recipe', 'contact', '--out', 'out.csv', '--json']
@@ -58,4 +58,4 @@ test('a recipe with a step above its cap does not begin, and says what to allow'
   // The work e-mail is within its cap; phones are not.
   expect(run.stderr).toContain("maxPricesUsd: { 'contact.redeem:phone': '0.30' }")
   expect(sandbox.stats().requests).toBe(before)
-}, 60_000)
+})

@@ -94,4 +94,4 @@ test('a process that ends while it gathers has written nothing, and the next one
   const ids = opened.sent().map(({ id }) => id)
   expect(ids).toHaveLength(tasks.written)
   expect(new Set(ids).size).toBe(tasks.written)
-}, 120_000)
+})

@@ -23,7 +23,7 @@ test('a record is written without its logo where the logo endpoint asks for a ye
   const run = await desk.run(command)
   expect(run).toMatchObject({ status: 0 })
   expect(run.json<RunSummary>().tasks).toMatchObject({ written: 3, parked: 0 })
-}, 60_000)
+})
 
 test('a refusal of a year parks the work and says why', async () => {
   sandbox.faults.set({ rateLimit: { limit: 2, windowMs: 3_600_000, retryAfter: year } })
@@ -34,4 +34,4 @@ test('a refusal of a year parks the work and says why', async () => {
   expect(reasons).toContainEqual(
     expect.objectContaining({ status: 'parked', reason: expect.stringMatching(/429.*every ten minutes/) }),
   )
-}, 60_000)
+})

@@ -87,7 +87,7 @@ describe('spend and reconcile', () => {
       difference: '0.000000',
       differences: [],
     })
-  }, 120_000)
+  })
 
   test('show a challenge that the policy refused, which cost nothing', async () => {
     await writeFile(5)
@@ -107,7 +107,7 @@ describe('spend and reconcile', () => {
     ])
     expect(await desk.transfers()).toEqual([])
     expect((await desk.run(csv)).json<RunSummary>().lookups.paid).toBe(5)
-  }, 120_000)
+  })
 })
 
 describe('wallet', () => {

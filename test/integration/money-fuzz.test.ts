@@ -22,4 +22,4 @@ test(`ledger and chain agree after 80 mutated challenges and 40 mutated answers 
   } finally {
     await fuzz.close()
   }
-}, 60_000)
+})

@@ -18,7 +18,7 @@ beforeAll(async () => {
   sandbox = await startSandbox()
   house = await openHouse(sandbox)
   usual = { policy: house.context.config.policy, caps: house.context.config.caps }
-}, 60_000)
+})
 afterAll(async () => {
   await house.close()
   await sandbox.stop()

@@ -116,7 +116,7 @@ test('an assumed path that is not there stops its operation alone, after one req
       expect(await operationStates(house.context.database.db)).toMatchObject([{ state: 'confirmed' }])
     },
   )
-}, 60_000)
+})
 
 test.each([
   ['is no JSON', '<h1>Welcome</h1>'],
@@ -169,7 +169,7 @@ test('until the first answer one request is under way, and other operations do n
       expect((await house.transfers()).length).toBe((await house.nonces()).length)
     },
   )
-}, 60_000)
+})
 
 describe('records of a stopped operation', () => {
   test('are written with what is known, and parked where nothing is', async () => {
@@ -198,7 +198,7 @@ describe('records of a stopped operation', () => {
       },
       { payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } } },
     )
-  }, 60_000)
+  })
 
   test('are none where every record has a profile: all assumed paths may be missing', async () => {
     const count = sized(500, 10)
@@ -218,7 +218,7 @@ describe('records of a stopped operation', () => {
       ({ path }) => (shown.some((each) => path.endsWith(each)) ? undefined : { status: 404 }),
       async (house) => expect(await numbers(house)).toEqual(expected),
     )
-  }, 120_000)
+  })
 })
 
 test('killed while the only request is under way: the same payment is finished, and one answer confirms the operation', async () => {
@@ -271,4 +271,4 @@ test('killed while the only request is under way: the same payment is finished, 
     await desk.close()
     edge.close()
   }
-}, 60_000)
+})

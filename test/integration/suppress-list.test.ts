@@ -85,4 +85,4 @@ test('a list is put on and taken off as a whole, from a file and from standard i
   } finally {
     await database.close()
   }
-}, 120_000)
+})

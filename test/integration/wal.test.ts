@@ -36,4 +36,4 @@ test('the log of changes of an embedded ledger does not grow with what was writt
     await database.close()
     await stores.cleanup()
   }
-}, 120_000)
+})

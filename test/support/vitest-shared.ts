@@ -11,7 +11,7 @@ export const shared = {
   alias: { paydirt: new URL('../../src/app/index.ts', import.meta.url).pathname },
   // Integration tests start processes of their own; on real servers and in the fault suite more workers only make them wait.
   maxWorkers: 2,
-  testTimeout: 20_000,
+  testTimeout: 180_000,
   hookTimeout: 30_000,
   reporters: ['default', slowestFiles],
   globalSetup: [

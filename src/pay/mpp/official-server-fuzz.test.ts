@@ -149,7 +149,7 @@ test(`every header that mppx reads is read as mppx reads it (seed ${seed})`, asy
     { numRuns: 1_000, seed },
   )
   expect(read).toBeGreaterThan(250)
-}, 60_000)
+})
 
 function expectTransfer({ primaryType, domain, message }: TypedDataDefinition, nonce: string): void {
   expect(primaryType).toBe('TransferWithAuthorization')

@@ -17,7 +17,7 @@ beforeAll(async () => {
     'create table things (a text primary key, b bigint, c timestamptz, d jsonb, e text[], f boolean)',
   )
   statements = createPGliteStatements(client)
-}, 60_000)
+})
 afterAll(async () => {
   await client.close()
   await stores.cleanup()

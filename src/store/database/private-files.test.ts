@@ -47,4 +47,4 @@ test('files that the embedded ledger makes are its owner’s alone, while it run
   expect(await openToOthers(dataDir)).toEqual({})
   await close()
   expect(await openToOthers(dataDir)).toEqual({})
-}, 60_000)
+})
