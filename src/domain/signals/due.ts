@@ -12,7 +12,10 @@ export const defaultDays: Readonly<Record<SignalType, number>> = {
 /** A first question reaches back so many days. Of clouds, advertisements and expansions the state of now is asked for. */
 export const reachDays: Readonly<Partial<Record<SignalType, number>>> = { job: 150, news: 90 }
 
-/** After so many days a type is asked for as the first time, because an increment does not show what has ended. */
+/** The types of which a question can ask for what is new alone. The others are asked for whole each time. */
+export const grownTypes: ReadonlySet<SignalType> = new Set(['job', 'news', 'expansion'])
+
+/** After so many days such a type is asked for as the first time, because an increment does not show what has ended. */
 export const wholeDays = 28
 
 const dayMs = 86_400_000
@@ -28,7 +31,7 @@ export interface LastCheck {
 /** A check that is due. */
 export interface DueCheck {
   type: SignalType
-  /** `2026-11-16`: the day from which on it asks. Undefined: for the state of now. */
+  /** `2026-11-16`: the day from which on it asks. Undefined: for all of now. */
   from: string | undefined
   /** True where it asks for everything in reach, so that what it does not show has ended. */
   isWhole: boolean
@@ -55,7 +58,7 @@ export function dueChecks(
       const each = (days[type] ?? defaultDays[type]) * dayMs
       if (now.getTime() - known.checkedAt.getTime() < each) return []
       const { checkedAt: lastAt, wholeAt } = known
-      if (reach === undefined || now.getTime() - wholeAt.getTime() >= wholeDays * dayMs)
+      if (!grownTypes.has(type) || now.getTime() - wholeAt.getTime() >= wholeDays * dayMs)
         return [{ ...whole, lastAt }]
       return [{ type, from: dayBefore(lastAt, 1), isWhole: false, lastAt }]
     })

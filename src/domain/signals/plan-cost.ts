@@ -1,4 +1,4 @@
-import { defaultDays, reachDays, wholeDays } from './due.ts'
+import { defaultDays, grownTypes, reachDays, wholeDays } from './due.ts'
 import type { SignalType } from './signal.ts'
 
 /** The figures of a type that are known before it is asked for. */
@@ -25,6 +25,9 @@ interface Requests {
   likely: number
 }
 
+/** A market entry has shown its last signal within so many days, on average. */
+const expansionDays = 60
+
 /** Returns the requests of a pipeline. Pure. */
 export function plannedRequests(
   accounts: { all: number; unidentified: number },
@@ -38,11 +41,11 @@ export function plannedRequests(
     for (const figures of types) {
       const every = figures.days ?? defaultDays[figures.type]
       const checks = period / every
-      const whole = reachDays[figures.type] === undefined ? checks : Math.min(checks, period / wholeDays)
+      const whole = grownTypes.has(figures.type) ? Math.min(checks, period / wholeDays) : checks
       add(sum, questions(accounts.all, figures, pageSize, 1), whole)
       add(
         sum,
-        questions(accounts.all, figures, pageSize, every / (reachDays[figures.type] ?? every)),
+        questions(accounts.all, figures, pageSize, every / (reachDays[figures.type] ?? expansionDays)),
         checks - whole,
       )
     }

@@ -11,8 +11,8 @@ export interface ReadRow {
   signal: ObservedSignal
   /** The day on which the service saw it first, where it says so. It is no day on which anything happened. */
   seenAt: Date | null
-  /** The stage of the company in a market; null for other types. */
-  position: { stage: string | null; direction: string | null; market: string | null } | null
+  /** The key of a market entry without its stage: of the stages of one entry the last alone goes on. Null for other types. */
+  entry: string | null
 }
 
 /**
@@ -32,14 +32,15 @@ export function readRow(type: SignalType, row: Row): ReadRow {
     happenedAt: null,
     endedAt: null,
   }
-  const { position = null, seenAt = null, ...told } = readers[type](row, text)
+  const { stage, seenAt = null, ...told } = readers[type](row, text)
   const signal = { ...base, about: {}, ...told }
+  const key = keyOf(id, signal)
   return {
     serviceId: text('domain_search_id'),
     domain: domain.ok ? domain.value : null,
-    signal: { ...signal, key: keyOf(id, signal) + (position ? `:${position.stage ?? ''}` : '') },
+    signal: { ...signal, key: stage === undefined ? key : `${key}:${stage ?? ''}` },
     seenAt,
-    position,
+    entry: stage === undefined ? null : key,
   }
 }
 
@@ -51,7 +52,11 @@ const idNames: Readonly<Record<SignalType, string>> = {
   expansion: 'expansion_id',
 }
 
-type Told = Partial<Omit<ObservedSignal, 'type' | 'key'>> & Partial<Pick<ReadRow, 'position' | 'seenAt'>>
+type Told = Partial<Omit<ObservedSignal, 'type' | 'key'>> & {
+  seenAt?: Date | null
+  /** The stage of a market entry; absent for other types. */
+  stage?: string | null
+}
 type Reader = (row: Row, text: (name: string) => string | null) => Told
 
 const readers: Readonly<Record<SignalType, Reader>> = {
@@ -74,7 +79,7 @@ const readers: Readonly<Record<SignalType, Reader>> = {
     strength: text('reach_tier'),
     happenedAt: timeIn(row['active_from']),
     seenAt: timeIn(row['created_at']),
-    endedAt: timeIn(row['active_until']),
+    endedAt: endOf(timeIn(row['active_until'])),
     about: words({ providers: text('source_type'), markets: listIn(row['target_locations']) }),
   }),
   cloud: (row, text) => ({
@@ -92,8 +97,14 @@ const readers: Readonly<Record<SignalType, Reader>> = {
       place: market,
       strength: text('signal_strength'),
       seenAt: timeIn(row['latest_signal_at']),
-      about: words({ from: text('from'), to: market, polarity: text('polarity'), stage: name }),
-      position: { stage: name, direction: stage ? textIn(stage['direction']) : null, market },
+      about: words({
+        from: text('from'),
+        to: market,
+        polarity: text('polarity'),
+        stage: name,
+        direction: stage ? textIn(stage['direction']) : null,
+      }),
+      stage: name,
     }
   },
 }
@@ -101,9 +112,11 @@ const readers: Readonly<Record<SignalType, Reader>> = {
 /** Returns the id of the service, or else a digest of what stays the same when a thing is shown once more. */
 function keyOf(
   id: string | null,
-  { type, title, link, place, happenedAt }: Omit<ObservedSignal, 'key'>,
+  { type, title: shown, link, place, happenedAt, about }: Omit<ObservedSignal, 'key'>,
 ): string {
   if (id !== null) return id
+  // The title of a market entry has its stage in it, which changes.
+  const title = type === 'expansion' ? (about['from'] ?? null) : shown
   const parts = [type, title, link, place, happenedAt?.toISOString() ?? null]
   return `d:${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`
 }
@@ -113,6 +126,7 @@ function words(given: Readonly<Record<string, string | readonly string[] | null>
 }
 
 const longest = 1_000
+const dayMs = 86_400_000
 
 function textIn(value: unknown): string | null {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
@@ -138,6 +152,11 @@ function timeIn(value: unknown): Date | null {
   if (found === null || !/^\d{4}-\d{2}-\d{2}/.test(found)) return null
   const at = new Date(found)
   return Number.isNaN(at.getTime()) ? null : at
+}
+
+/** Returns the end of a day that was told as the last one. A day is told as a date, or as its first moment. */
+function endOf(last: Date | null): Date | null {
+  return last !== null && last.getTime() % dayMs === 0 ? new Date(last.getTime() + dayMs) : last
 }
 
 function objectIn(value: unknown): Row | null {

@@ -44,7 +44,8 @@ export const cloudSearch = (world: World) =>
     world,
   )
 
-function cloudRow({ id, company, country, provider, region, day, seed }: Footprint) {
+/** Returns a footprint as searches show it. */
+export function cloudRow({ id, company, country, provider, region, day, seed }: Footprint) {
   return {
     cloud_search_id: id,
     domain_search_id: company.id,

@@ -4,6 +4,7 @@ import type { Identity } from '../../domain/record.ts'
 import type { AnsweredCheck, ObservedPosition } from '../../domain/signals/observed.ts'
 import type { SignalType } from '../../domain/signals/signal.ts'
 import type { Database } from '../database/database.ts'
+import { isOneOf } from '../database/parameters.ts'
 
 /** An account as it is kept, beside its signals and scores. */
 export interface Observations {
@@ -12,6 +13,8 @@ export interface Observations {
   entity: string
   recordId: string
   identity: Identity
+  /** False: the service was asked for the company, and does not know it. */
+  isKnown: boolean
   position: ObservedPosition
   /** The last answered check of each type in the pipeline. */
   checks: Partial<Record<SignalType, AnsweredCheck>>
@@ -19,6 +22,31 @@ export interface Observations {
   lookups: LookupKey[]
   /** The first day (UTC) with a score in the pipeline. Undefined for an account that is new there. */
   firstDay: string | undefined
+}
+
+/**
+ * Returns the fields of records that hold a value which signals have written, by record. A value that something else has written since is
+ * not among them.
+ */
+export async function fieldsWritten(
+  db: Database,
+  { connector, entity }: { connector: string; entity: string },
+  recordIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  if (recordIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('field_writes')
+    .innerJoin('runs', 'runs.id', 'field_writes.run_id')
+    .select(['field_writes.record_id as recordId', 'field_writes.field as field'])
+    .distinct()
+    .where('field_writes.connector', '=', connector)
+    .where('field_writes.entity', '=', entity)
+    .where(isOneOf('field_writes.record_id', recordIds))
+    .where('field_writes.state', '=', 'written')
+    .where('runs.trigger', '=', 'signals')
+    .execute()
+  const byRecord = Map.groupBy(rows, ({ recordId }) => recordId)
+  return new Map([...byRecord].map(([id, each]) => [id, each.map(({ field }) => field)]))
 }
 
 /** Returns what is kept of accounts in a pipeline, in the order of their ids. */
@@ -56,6 +84,7 @@ export async function observationsOf(
       entity: account.entity,
       recordId: account.record_id,
       identity: account.identity,
+      isKnown: account.service_id !== null || own.length === 0 || own.some((check) => check.is_matched),
       position: { stage: account.stage, direction: account.direction, markets: account.markets ?? [] },
       checks: Object.fromEntries(
         own.map((check) => [check.type, { checkedAt: check.checked_at, isMatched: check.is_matched }]),

@@ -76,7 +76,10 @@ export async function takeChecks(db: Database, question: AnsweredQuestion): Prom
         where account_id = any(${ids}::bigint[]) and type = ${type} and ended_at is null and last_seen_at < ${at}
           and (${from ?? null}::timestamptz is null or coalesce(happened_at, first_seen_at) >= ${from ?? null}::timestamptz)
           and type <> 'news'`.execute(tx)
-    if (type === 'expansion') await keepPositions(tx, matched)
+    if (type === 'expansion') {
+      if (!isWhole) await endStagesBefore(tx, matched, at)
+      await keepPositions(tx, ids)
+    }
     await sql`
       insert into signal_checks (pipeline, account_id, type, checked_at, whole_at, is_matched, lookup_key, price_atomic)
       select ${pipeline}, account_id, ${type}, ${at}::timestamptz, ${at}::timestamptz, is_matched, ${lookupKey},
@@ -102,34 +105,42 @@ async function withoutForgotten(tx: Database, checks: readonly AnsweredCheck[]):
   return checks.filter(({ accountId }) => there.has(String(accountId)))
 }
 
-/** The furthest stage is that of the account; its markets are those of all its entries. */
-async function keepPositions(db: Database, checks: readonly AnsweredCheck[]): Promise<void> {
-  const given = checks.map(({ accountId, rows }) => {
-    const positions = rows.flatMap(({ position }) => position ?? [])
-    const furthest = positions.reduce<(typeof positions)[number] | undefined>(
-      (best, each) => (best && levelOf(best.stage) >= levelOf(each.stage) ? best : each),
-      undefined,
-    )
-    const markets = [...new Set(positions.flatMap(({ market }) => market ?? []))].sort()
-    return {
-      id: String(accountId),
-      stage: furthest?.stage ?? null,
-      direction: furthest?.direction ?? null,
-      markets,
-    }
-  })
+/** An increment shows the entries that have moved: the stage at which each of them was before has ended. */
+async function endStagesBefore(db: Database, checks: readonly AnsweredCheck[], at: Date): Promise<void> {
+  const given = checks.flatMap(({ accountId, rows }) =>
+    rows.flatMap(({ entry, signal: { key } }) =>
+      entry === null ? [] : [{ account_id: String(accountId), entry, key }],
+    ),
+  )
   await sql`
-    update signal_accounts set stage = given.stage, direction = given.direction, markets = given.markets
-    from jsonb_to_recordset(${storableJson(given)}::jsonb) as given (id bigint, stage text, direction text, markets jsonb)
+    update signals set ended_at = ${at}
+    from jsonb_to_recordset(${storableJson(given)}::jsonb) as given (account_id bigint, entry text, key text)
+    where signals.account_id = given.account_id and signals.type = 'expansion' and signals.ended_at is null
+      and starts_with(signals.key, given.entry || ':') and signals.key <> given.key`.execute(db)
+}
+
+/**
+ * Keeps where accounts stand, by the stages that go on: the furthest one, of two the one that was seen first later, then the first by its
+ * market. Its markets are those of all.
+ */
+async function keepPositions(db: Database, ids: readonly string[]): Promise<void> {
+  await sql`
+    update signal_accounts set stage = furthest.stage, direction = furthest.direction, markets = coalesce(told.markets, '[]')
+    from unnest(${ids}::bigint[]) as given (id)
+      left join lateral (
+        select about ->> 'stage' as stage, about ->> 'direction' as direction from signals
+        where account_id = given.id and type = 'expansion' and ended_at is null
+        order by coalesce(array_position(${ladder}::text[], lower(about ->> 'stage')), 0) desc, first_seen_at desc,
+          place collate "C", key
+        limit 1) as furthest on true
+      left join lateral (
+        select jsonb_agg(distinct place) filter (where place is not null) as markets from signals
+        where account_id = given.id and type = 'expansion' and ended_at is null) as told on true
     where signal_accounts.id = given.id`.execute(db)
 }
 
 /** The ladder of a market entry, lowest first of the service. A word that is not among them stands below. */
 const ladder = ['exploring', 'committing', 'expanding', 'scaling']
-
-function levelOf(stage: string | null): number {
-  return ladder.indexOf(stage?.toLowerCase() ?? '')
-}
 
 /** The service may show a row on two pages when rows move. */
 function distinct(rows: readonly ReadRow[]): ReadRow[] {

@@ -35,7 +35,7 @@ export async function ask(asked: AskContext, question: Question): Promise<Asked>
   const today = context.now().toISOString().slice(0, 10)
   const operation = searches[question.type]
   const body = bodyOf(question, today)
-  const first = await purse.buy(operation, body, 1)
+  const first = await purse.buy(operation, body, 1, optional)
   if (first.state !== 'answered') return leftOf(question)
   if (isOfOthers(question, first)) {
     purse.fail(
@@ -64,20 +64,27 @@ export async function ask(asked: AskContext, question: Question): Promise<Asked>
       isAttributed: one.isAttributed && other.isAttributed,
     }
   }
-  for (let page = 2; page <= last; page += 1) {
-    const next = await purse.buy(operation, body, page)
+  for (let page = 2; page <= last && !reaches(question, pages); page += 1) {
+    const next = await purse.buy(operation, body, page, optional)
     if (next.state !== 'answered') return leftOf(question)
     pages.push(next)
   }
   const rows = pages.flatMap(({ call, fact }) => pageOf(call, fact)?.rows ?? [])
+  // In another order than the one that was asked for every page was read, so that all is there.
+  const isPart = question.type === 'expansion' && !question.isWhole && areNewestFirst(rows)
+  const isWhole = question.isWhole || (question.type === 'expansion' && !isPart)
   const read = rows.map((row) => readRow(question.type, row))
-  const given = rowsOfAccounts(question, read)
+  // Rows from before are on the page because of other accounts: what is known of one does not depend on those beside it.
+  const given = rowsOfAccounts(
+    question,
+    isPart ? read.filter((_, at) => lastDayOf(rows[at]!)! >= question.from!) : read,
+  )
   const { capAtomic = 0n, priceAtomic = capAtomic } = first.call
   await takeChecks(context.database.db, {
     pipeline,
     type: question.type,
     at: context.now(),
-    isWhole: question.isWhole,
+    isWhole,
     from: question.isWhole ? question.from : undefined,
     lookupKey: first.call.key,
     priceAtomic: ((priceAtomic ?? 0n) * BigInt(pages.length)) / BigInt(question.accounts.length),
@@ -93,6 +100,30 @@ export async function ask(asked: AskContext, question: Question): Promise<Asked>
     signals: read.length,
     isAttributed: read.length > 0 && read.every(({ serviceId }) => serviceId !== null),
   }
+}
+
+/** The order of market entries is shown of another search of the service. Where it has no effect, all pages are read. */
+const optional = ['sort_by']
+
+/** True once the rows that are the newest first have come to the day from which on a question asks. */
+function reaches(
+  { type, isWhole, from }: Question,
+  pages: readonly { call: PlannedCall; fact: Fact }[],
+): boolean {
+  if (type !== 'expansion' || isWhole || from === undefined) return false
+  const rows = pages.flatMap(({ call, fact }) => pageOf(call, fact)?.rows ?? [])
+  const oldest = rows.at(-1)
+  return oldest !== undefined && areNewestFirst(rows) && lastDayOf(oldest)! < from
+}
+
+function areNewestFirst(rows: readonly Readonly<Record<string, unknown>>[]): boolean {
+  const days = rows.map(lastDayOf)
+  return days.every((day, at) => day !== undefined && (at === 0 || day <= days[at - 1]!))
+}
+
+/** Returns the day of the last signal of a market entry. */
+function lastDayOf(row: Readonly<Record<string, unknown>>): string | undefined {
+  return readRow('expansion', row).seenAt?.toISOString().slice(0, 10)
 }
 
 /** True for a page of another search than the one that was asked for: its other pages would be bought for nothing. */

@@ -25,7 +25,13 @@ export interface Purse {
   readonly pageSize: number
   readonly lastPage: number | undefined
   plan(operation: Operation, body: Readonly<Record<string, unknown>>, page?: number): PlannedCall
-  buy(operation: Operation, body: Readonly<Record<string, unknown>>, page?: number): Promise<Bought>
+  /** `optional`: the keys that the service may ignore, because the answer is read in such a way that it shows that. */
+  buy(
+    operation: Operation,
+    body: Readonly<Record<string, unknown>>,
+    page?: number,
+    optional?: readonly string[],
+  ): Promise<Bought>
   /** Says that a question cannot be answered whole. The others go on. */
   report(problem: string): void
   /** Buys nothing more in this run, for a fault of the answers. */
@@ -93,7 +99,7 @@ export async function openPurse(
     return !end
   }
 
-  function take(call: PlannedCall, last: CallEnd): Bought {
+  function take(call: PlannedCall, last: CallEnd, optional: readonly string[]): Bought {
     charges.push(...last.charges)
     if (last.state === 'interrupted') end = { end: 'interrupted', reason: 'it was stopped' }
     if (last.state === 'parked') end = { end: 'parked', reason: last.reason }
@@ -107,7 +113,8 @@ export async function openPurse(
     failures = 0
     if (!last.isKnown) answers += 1
     const page = pageOf(call, last.fact)
-    const faults = page ? faultsOf(call, page) : []
+    const required = Object.entries(call.request).filter(([name]) => !optional.includes(name))
+    const faults = page ? faultsOf({ ...call, request: Object.fromEntries(required) }, page) : []
     if (last.fact.outcome === 'unreadable') faults.push('the answer cannot be read; it is kept')
     if (faults.length === 0) return { state: 'answered', call, fact: last.fact }
     // The next one would be ignored or unreadable in the same way.
@@ -126,12 +133,12 @@ export async function openPurse(
     ended: () => end ?? (signal.aborted ? { end: 'interrupted', reason: 'it was stopped' } : undefined),
     bought: () => answers,
     committedAtomic: () => committed,
-    async buy(operation, body, page) {
+    async buy(operation, body, page, optional = []) {
       if (end || signal.aborted) return { state: 'left' }
       const call = plan(operation, body, page)
       if (!(await isAffordable(call))) return { state: 'left' }
       session ??= await openCalls(context, { first: call, signal, list: budget })
-      return take(call, await session.buy(call))
+      return take(call, await session.buy(call), optional)
     },
     close: async () => session?.close(),
   }

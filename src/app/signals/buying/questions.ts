@@ -49,7 +49,7 @@ export function questionsOf(
 }
 
 /** Returns the body of a question. `today` is the day of the answers. */
-export function bodyOf({ type, from, accounts }: Question, today: string): Record<string, unknown> {
+export function bodyOf({ type, isWhole, from, accounts }: Question, today: string): Record<string, unknown> {
   // Two records of a CRM may be one company.
   const ids = [...new Set(accounts.flatMap(({ serviceId }) => serviceId ?? []))].sort()
   return {
@@ -59,6 +59,8 @@ export function bodyOf({ type, from, accounts }: Question, today: string): Recor
     ...(type === 'advertisement' && { active_dates: { from: today, to: today } }),
     // The newest may come while pages are bought: the oldest first, they stand behind those that were read.
     ...((type === 'job' || type === 'news') && { is_ascending_order: true }),
+    // These cannot be asked for from a day on: the newest first, they are read until that day.
+    ...(type === 'expansion' && !isWhole && { sort_by: 'recent' }),
   }
 }
 

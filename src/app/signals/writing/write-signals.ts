@@ -3,7 +3,7 @@ import { observedPatch } from '../../../domain/signals/observed.ts'
 import type { ScoreRules } from '../../../domain/signals/score.ts'
 import type { SignalType } from '../../../domain/signals/signal.ts'
 import { signalsOf } from '../../../store/signals/kept-signals.ts'
-import { observationsOf } from '../../../store/signals/observations.ts'
+import { fieldsWritten, observationsOf } from '../../../store/signals/observations.ts'
 import type { ReadyRow } from '../../../store/writes/ready-run.ts'
 import type { Context } from '../../context/context.ts'
 import { scoreAccounts, type AccountScore } from './score-accounts.ts'
@@ -71,9 +71,19 @@ async function observedRows(
   if (!target || write === false) return []
   const observed = await observationsOf(db, name, accounts)
   const signals = await signalsOf(db, accounts)
+  const unknown = observed.filter(({ isKnown }) => !isKnown).map(({ recordId }) => recordId)
+  const ofAnother = await fieldsWritten(
+    db,
+    { connector: target.connector.name, entity: target.entity },
+    unknown,
+  )
   return observed.flatMap((account): ReadyRow[] => {
     const { accountId, connector, entity, recordId, identity, position, checks, lookups, firstDay } = account
     if (connector !== target.connector.name || entity !== target.entity) return []
+    // Of a company that the service does not know nothing was ever written: these values are of the one that the record named before.
+    const cleared = Object.fromEntries(
+      (ofAnother.get(recordId) ?? []).map((field) => [field, { clear: true } as const]),
+    )
     const patch = observedPatch(
       {
         position,
@@ -84,7 +94,7 @@ async function observedRows(
       },
       { types, days, at },
     )
-    const wanted = Object.entries(patch).filter(([field]) => write === true || write.includes(field))
+    const wanted = Object.entries({ ...cleared, ...patch }).filter(([field]) => write === true || write.includes(field))
     return wanted.length > 0
       ? [{ recordId, identity, steps: lookups, patch: Object.fromEntries(wanted) }]
       : []
