@@ -7,12 +7,17 @@
 import { createInterface } from 'node:readline'
 
 const DAY = 86_400_000
-const order = ['job', 'news', 'advertisement', 'cloud', 'expansion']
 const usualDays = { job: 7, news: 3, advertisement: 14, cloud: 30, expansion: 7 }
 const reach = { job: 150, news: 90 }
 const wholeEvery = 28
 const stages = ['Exploring', 'Committing', 'Expanding', 'Scaling']
-const names = { job: 'Job', news: 'News', advertisement: 'Advertisement', cloud: 'Cloud', expansion: 'Expansion' }
+const names = {
+  job: 'Job',
+  news: 'News',
+  advertisement: 'Advertisement',
+  cloud: 'Cloud',
+  expansion: 'Expansion',
+}
 
 const dayText = (ms) => new Date(ms).toISOString().slice(0, 10)
 const midnight = (ms) => Math.floor(ms / DAY) * DAY
@@ -112,9 +117,14 @@ function judgeDay({ at, accounts: given, rows }) {
       account = { id, domain, signals: new Map(), checks: {}, scores: [] }
       accounts.set(id, account)
     }
-    for (const type of settings.types) check(account, type, rowsOf[type].get(company) ?? [], company !== null, now)
+    for (const type of settings.types)
+      check(account, type, rowsOf[type].get(company) ?? [], company !== null, now)
     account.scores = account.scores.filter(({ day }) => day !== dayText(now))
-    account.scores.push({ day: dayText(now), score: scoreOf(account, now).sum, stage: position(account)?.stage ?? null })
+    account.scores.push({
+      day: dayText(now),
+      score: scoreOf(account, now).sum,
+      stage: position(account)?.stage ?? null,
+    })
     account.lastDay = dayText(now)
     open[id] = (rowsOf.job?.get(company) ?? []).filter(
       (row) => row.closed_at === null && time(row.launch_date) >= now - 150 * DAY,
@@ -140,7 +150,9 @@ function check(account, type, rows, isKnown, now) {
   const shown = rows.filter((row) => {
     if (from !== null && midnight(time(row[narrowedBy[type]])) < from) return false
     if (type !== 'advertisement') return true
-    return time(row.active_from) <= now && (row.active_until === null || time(row.active_until) >= midnight(now))
+    return (
+      time(row.active_from) <= now && (row.active_until === null || time(row.active_until) >= midnight(now))
+    )
   })
   const keys = new Set()
   for (const row of shown) {

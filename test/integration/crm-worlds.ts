@@ -19,7 +19,7 @@ import { openWire } from './wire.ts'
 type Value = string | number | boolean | null
 export type Values = Record<string, Value>
 
-type OneObject = Pick<Crm, 'add' | 'edit' | 'state' | 'ids' | 'tieDeal'>
+type OneObject = Pick<Crm, 'add' | 'edit' | 'remove' | 'state' | 'ids' | 'tieDeal'>
 
 /** A CRM's stand-in, behind a wire that writes down what is said, as tests of either CRM need it. */
 interface Crm {
@@ -30,6 +30,8 @@ interface Crm {
   addTo(entity: string, values: Values): string
   /** A person edits the record; null clears. */
   edit(id: string, values: Values): void
+  /** A person deletes the record. */
+  remove(id: string): void
   /** Everything that stands in every record, blanks left out. The stamps of last change are no values. */
   state(): Map<string, Values>
   /** Ids of the records that are not archived. */
@@ -162,6 +164,7 @@ async function openHubspot(entity: Entity): Promise<Crm> {
   const of = (type: Entity): OneObject => ({
     add: (values) => store.add(type, { properties: texts(values) }).id,
     edit: (id, values) => void store.edit(type, id, texts(values)),
+    remove: (id) => store.archive(type, id),
     state: () =>
       new Map(
         [...store.list(type)].map(({ id, properties }) => [
@@ -214,6 +217,7 @@ async function openSalesforce(entity: string): Promise<Crm> {
   const of = (object: SalesforceType): OneObject => ({
     add: (values) => store.add(object, { fields: values }).id,
     edit: (id, values) => store.edit(object, id, values),
+    remove: (id) => store.delete(object, id),
     state: () =>
       new Map(
         [...store.list(object)].map(({ id, fields }) => [

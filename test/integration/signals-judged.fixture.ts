@@ -51,13 +51,15 @@ export interface DayOutcome {
   day: number
   due: number
   bought: number
-  /** What the chain says was paid. */
+  /** The sum of the payments on the chain. */
   paidUsd: number
   records: number
   moved: number
   /** The accounts whose jobs are told as more, or as fewer, than are open by the service. */
   tooMany: number
   tooFew: number
+  /** The jobs by which they are too many, in all. */
+  excess: number
   /** The differences to the judge, in words: none. */
   differences: string[]
   ms: number
@@ -66,6 +68,7 @@ export interface DayOutcome {
 /** A CRM with companies of the world, run once a day, and held against the judge after each run. */
 export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: number) {
   let at = begins
+  let reached = 0
   const { entity, mapping, name, domain } = inCrm[kind]
   const crm = await openCrmWorld(
     sandbox,
@@ -111,22 +114,51 @@ export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: num
     }
   }
 
+  /** A person writes another domain into a record. */
+  function rename(place: number, site: string): void {
+    const id = [...accounts.keys()][place]!
+    crm.edit(id, { [domain]: site })
+    accounts.set(id, site)
+  }
+
+  function remove(place: number): void {
+    const id = [...accounts.keys()][place]!
+    crm.remove(id)
+    accounts.delete(id)
+  }
+
+  /** The work of people in the CRM: records come, go, and name another company than before. */
+  const changes: Readonly<Record<number, () => void>> = {
+    3: () => add(count),
+    5() {
+      rename(0, 'nobody-has-heard-of-it.example')
+      rename(1, all[count + 1]!.domain)
+    },
+    6: () => remove(3),
+    7: () => rename(0, all[count + 2]!.domain),
+    20: () => remove(4),
+    // Two records of one company.
+    33: () => rename(5, all[6]!.domain),
+  }
+
   return {
-    crm,
-    run,
-    add,
-    ids: () => [...accounts.keys()],
-    /** A person writes another domain into a record. */
-    rename(id: string, site: string) {
-      crm.edit(id, { [domain]: site })
-      accounts.set(id, site)
+    /** Runs the pipeline once more at the same time. */
+    async repeat() {
+      const before = await paid()
+      const { due, bought, charges, records } = await run()
+      const paidUsd = (await paid()) - before
+      return { due, bought, charges: charges.length, runId: records?.runId, paidUsd }
     },
     /** Runs the pipeline on a day, and holds records, scores and report against the judge. */
     async runDay(day: number): Promise<DayOutcome> {
       const startedAt = performance.now()
       at = begins + day * dayMs
+      while (reached < day) changes[(reached += 1)]?.()
       const order = JSON.stringify({ at: new Date(at).toISOString() })
-      const told = await fetch(new URL('/_sandbox/clock', sandbox.serviceUrl), { method: 'POST', body: order })
+      const told = await fetch(new URL('/_sandbox/clock', sandbox.serviceUrl), {
+        method: 'POST',
+        body: order,
+      })
       if (!told.ok) throw new Error(await told.text())
       const paidBefore = await paid()
       const ran = await run()
@@ -144,7 +176,7 @@ export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: num
       if (ran.end !== 'complete' || ran.left > 0 || ran.problems.length > 0)
         differences.push(`the run ended ${ran.end}, ${ran.left} left: ${ran.problems.join(', ')}`)
       const state = crm.state()
-      let [tooMany, tooFew] = [0, 0]
+      let [tooMany, tooFew, excess] = [0, 0, 0]
       for (const id of accounts.keys()) {
         const wanted = verdict.records[id]!
         for (const field of signalFieldNames) {
@@ -154,8 +186,10 @@ export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: num
             differences.push(`day ${day}, ${id}, ${field}: ${textOf(found)}, and the judge has ${expected}`)
         }
         const [told, open] = [wanted['open_jobs'], verdict.open[id]!]
-        if (typeof told === 'number' && told > open) tooMany += 1
-        if (typeof told === 'number' && told < open) tooFew += 1
+        if (typeof told !== 'number') continue
+        if (told > open) tooMany += 1
+        if (told < open) tooFew += 1
+        excess += Math.max(0, told - open)
       }
       const { pipelines: reports } = await makeSignalsReport(context, pipelines, { since: '7d' })
       const report = reports[0]!
@@ -187,6 +221,7 @@ export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: num
         moved: shown.moved.length,
         tooMany,
         tooFew,
+        excess,
         differences,
         ms: Math.round(performance.now() - startedAt),
       }

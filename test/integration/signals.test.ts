@@ -1,3 +1,4 @@
+// One file because all tests watch the same companies through one helper, with one clock.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ask } from '../../src/app/signals/buying/ask.ts'
 import { openPurse } from '../../src/app/signals/buying/purse.ts'
@@ -7,6 +8,7 @@ import { runSignals } from '../../src/app/signals/run-signals.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { worldCompanies } from '../../src/sandbox/world/companies.ts'
+import { stages } from '../../src/sandbox/world/position.ts'
 import { createWorld } from '../../src/sandbox/world/world.ts'
 import { sized } from '../support/full-size.ts'
 import { openCrmWorld, type CrmWorld } from './crm-worlds.ts'
@@ -186,6 +188,52 @@ test('a record that names another company begins anew, and two records of one co
   const after = await signals()
   expect(keysOf(after, ids[0]!)).toEqual(keysOf(before, ids[1]!))
   expect(keysOf(after, ids[2]!)).toEqual(keysOf(before, ids[2]!))
+})
+
+test('an account of which nothing goes on is identified again: the service may have given its id up', async () => {
+  const { run, signals, truth, pass } = await watch(3)
+  await run()
+  await world.context.database.db.updateTable('signal_accounts').set({ service_id: 'ds-gone' }).execute()
+  // After this whole answer nothing goes on.
+  pass(30)
+  expect(await run()).toMatchObject({ end: 'complete' })
+  expect(open(await signals())).toEqual([])
+  pass(3)
+  expect(await run()).toMatchObject({ end: 'complete', due: 15, checked: 15, left: 0 })
+  expect(open(await signals()).sort()).toEqual(truth().sort())
+})
+
+test.each([
+  ['is followed', [], 2],
+  ['is ignored, and the service says so', [{ key: 'sort_by', silent: false }], 3],
+  ['is ignored in silence', [{ key: 'sort_by', silent: true }], 3],
+] as const)('market entries are read until they are known: the order %s', async (_, dropped, pages) => {
+  const { run, signals, pass, companies, ids } = await watch(40, { types: ['expansion'] })
+  const entries = () => {
+    const today = createWorld(sandbox.clock).today()
+    return companies.flatMap((company, place) =>
+      today.moves.of(company).map(({ id, level }) => `${ids[place]} expansion ${id}:${stages[level]}`),
+    )
+  }
+  const going = async () =>
+    (await signals())
+      .filter(({ ended_at: ended }) => ended === null)
+      .map((row) => `${row.record_id} ${row.type} ${row.key}`)
+      .sort()
+  await run()
+  expect(await going()).toEqual(entries().sort())
+  pass(7)
+  sandbox.faults.set({ droppedFilters: dropped.map((each) => ({ only: ['expansions_lookup'], ...each })) })
+  const later = await run()
+  sandbox.faults.set({ droppedFilters: [] })
+  expect(later).toMatchObject({ end: 'complete', left: 0, problems: [], bought: pages })
+  // One that is gone is known to be gone by a whole answer alone.
+  const gone = (await going()).filter((entry) => !entries().includes(entry))
+  expect(
+    gone.filter((entry) => entries().some((other) => other.split(':')[0] === entry.split(':')[0])),
+  ).toEqual([])
+  expect((await going()).filter((entry) => !gone.includes(entry))).toEqual(entries().sort())
+  if (dropped.length > 0) expect(gone).toEqual([])
 })
 
 test('a suppressed account is not asked for, and a filter that no record meets is an error', async () => {

@@ -22,7 +22,7 @@ export interface JudgedDay {
 
 type Fields = Record<string, string | number | boolean | null>
 
-export interface JudgedReport {
+interface JudgedReport {
   scoredOn: string
   watched: number
   moved: object[]

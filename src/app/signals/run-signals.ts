@@ -1,7 +1,7 @@
 import { dueChecks } from '../../domain/signals/due.ts'
 import { signalTypes, type SignalType } from '../../domain/signals/signal.ts'
 import type { Atomic } from '../../domain/money.ts'
-import { lastChecks, type SignalAccount } from '../../store/signals/accounts.ts'
+import { endedWhole, lastChecks, type SignalAccount } from '../../store/signals/accounts.ts'
 import { takeChecks } from '../../store/signals/take-checks.ts'
 import type { PipelineSettings } from '../config/watching/signals.ts'
 import { purseOf } from '../config/watching/month-cap.ts'
@@ -60,7 +60,7 @@ export async function runSignals(
     signal,
   })
   const due = await dueOf(context, pipeline, settings, accounts)
-  const dueCount = due.reduce((sum, each) => sum + each.due.length, 0)
+  let dueCount = due.reduce((sum, each) => sum + each.due.length, 0)
   const purse = await openPurse(context, { ...purseOf(pipeline), budgetAtomic, signal })
   let [checked, left, unmatched] = [0, 0, 0]
   const take = (asked: Asked) => {
@@ -74,8 +74,18 @@ export async function runSignals(
       context,
       due.map(({ account }) => account),
       purse,
+      await endedWhole(
+        context.database.db,
+        pipeline,
+        due.map(({ account }) => account.id),
+      ),
     )
     const dueById = new Map(due.map((each) => [each.account.id, each.due]))
+    for (const id of renamedAtService(due, identified.known)) {
+      const anew = dueChecks(settings.types ?? signalTypes, [], { days: {}, now: context.now() })
+      dueCount += anew.length - (dueById.get(id)?.length ?? 0)
+      dueById.set(id, anew)
+    }
     const dueFor = (account: SignalAccount): DueAccount => ({ account, due: dueById.get(account.id) ?? [] })
     for (const each of identified.left) left += dueFor(each).due.length
     unmatched = identified.unknown.length
@@ -125,6 +135,15 @@ export async function dueOf(
       due: dueChecks(types, last.get(account.id) ?? [], { days, now: now() }),
     }))
     .filter(({ due }) => due.length > 0)
+}
+
+/** Returns the accounts that had another id at the service before. Their checks were of that one. */
+function renamedAtService(due: readonly DueAccount[], known: readonly SignalAccount[]): bigint[] {
+  const before = new Map(due.map(({ account }) => [account.id, account.serviceId]))
+  return known.flatMap(({ id, serviceId }) => {
+    const old = before.get(id) ?? null
+    return old !== null && old !== serviceId ? [id] : []
+  })
 }
 
 interface Buying {

@@ -26,6 +26,8 @@ export interface LastCheck {
   checkedAt: Date
   /** The last one that asked for everything in reach. */
   wholeAt: Date
+  /** False: the service did not know the company, so that nothing was asked. */
+  isMatched: boolean
 }
 
 /** A check that is due. */
@@ -57,8 +59,8 @@ export function dueChecks(
       if (!known) return [{ ...whole, lastAt: null }]
       const each = (days[type] ?? defaultDays[type]) * dayMs
       if (now.getTime() - known.checkedAt.getTime() < each) return []
-      const { checkedAt: lastAt, wholeAt } = known
-      if (!grownTypes.has(type) || now.getTime() - wholeAt.getTime() >= wholeDays * dayMs)
+      const { checkedAt: lastAt, wholeAt, isMatched } = known
+      if (!isMatched || !grownTypes.has(type) || now.getTime() - wholeAt.getTime() >= wholeDays * dayMs)
         return [{ ...whole, lastAt }]
       return [{ type, from: dayBefore(lastAt, 1), isWhole: false, lastAt }]
     })

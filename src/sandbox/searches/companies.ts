@@ -4,6 +4,7 @@ import { industries, sizes } from '../data/words.ts'
 import { companyOf } from '../http/company-lookup.ts'
 import { companyIdentifiers, readReference } from '../http/company-reference.ts'
 import { isRefused, missing } from '../http/request-body.ts'
+import { runsOn } from '../world/advertisements.ts'
 import { chance } from '../world/chance.ts'
 import { companyOfDomain, socialMedia, worldCompanies, type WorldCompany } from '../world/companies.ts'
 import { placeTest } from '../world/markets.ts'
@@ -104,7 +105,7 @@ function search(given: CompanyFilters, today: WorldDay): readonly WorldCompany[]
 function statusOf(company: WorldCompany, today: WorldDay): (typeof advertisementStatuses)[number] {
   const rows = today.advertisements.of(company)
   if (rows.length === 0) return 'never'
-  return rows.some(({ lastDay }) => lastDay === null) ? 'active' : 'inactive'
+  return rows.some((each) => runsOn(each, today.day)) ? 'active' : 'inactive'
 }
 
 /** Returns the companies that are similar to a record, the most similar first. */

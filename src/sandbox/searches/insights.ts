@@ -1,6 +1,6 @@
 import { isRefused } from '../http/request-body.ts'
 import type { StatsEndpoint } from '../stats.ts'
-import { reachTiers, type Advertisement } from '../world/advertisements.ts'
+import { reachTiers, runsOn, type Advertisement } from '../world/advertisements.ts'
 import { chance } from '../world/chance.ts'
 import { dateOf } from '../world/clock.ts'
 import type { Footprint } from '../world/clouds.ts'
@@ -20,7 +20,7 @@ export const newsInsights = (world: World) =>
   insights('news_insights', world, (today, company) => news(today.news.of(company)))
 export const advertisementInsights = (world: World) =>
   insights('advertisements_insights', world, (today, company) =>
-    advertising(today.advertisements.of(company)),
+    advertising(today.advertisements.of(company), today.day),
   )
 export const cloudInsights = (world: World) =>
   insights('clouds_insights', world, (today, company) => cloud(today.footprints.of(company)))
@@ -79,14 +79,14 @@ function news(items: readonly NewsItem[]) {
 }
 
 /** The keys of a posting are short: reach tier, month, channel, format and number. */
-function advertising(rows: readonly Advertisement[]) {
+function advertising(rows: readonly Advertisement[], today: number) {
   const groups = Map.groupBy(rows, (row) =>
     [row.tier.slug, dateOf(row.day).slice(0, 7), row.source, row.format].join(' '),
   )
   return {
     totals: {
       advertisements: rows.length,
-      active_advertisements: rows.filter(({ lastDay }) => lastDay === null).length,
+      active_advertisements: rows.filter((each) => runsOn(each, today)).length,
       markets: distinct(rows, ({ country }) => country),
     },
     postings: [...groups].map(([key, group]) => {

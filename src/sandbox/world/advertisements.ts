@@ -24,7 +24,7 @@ export interface Advertisement {
   format: (typeof advertisementFormats)[number]
   /** The first day on which it ran. */
   day: number
-  /** The last one; null while it runs. */
+  /** The last one, told from that day on; null while its end lies ahead. */
   lastDay: number | null
   seed: number
 }
@@ -60,6 +60,11 @@ export function advertisementsAtHome(company: WorldCompany, today: number): Adve
     )
 }
 
+/** True on the last day too. */
+export function runsOn({ day, lastDay }: Advertisement, today: number): boolean {
+  return day <= today && (lastDay ?? Infinity) >= today
+}
+
 function advertisementAt(
   company: WorldCompany,
   id: string,
@@ -76,7 +81,7 @@ function advertisementAt(
     tier: at(reachTiers, chance(index, 506, seed)),
     format: at(advertisementFormats, chance(index, 507, seed)),
     day,
-    lastDay: lastDay < today ? lastDay : null,
+    lastDay: lastDay <= today ? lastDay : null,
     seed,
   }
 }

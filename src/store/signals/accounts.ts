@@ -98,7 +98,13 @@ export async function lastChecks(
 ): Promise<Map<bigint, LastCheck[]>> {
   const rows = await db
     .selectFrom('signal_checks')
-    .select(['account_id', 'type', 'checked_at as checkedAt', 'whole_at as wholeAt'])
+    .select([
+      'account_id',
+      'type',
+      'checked_at as checkedAt',
+      'whole_at as wholeAt',
+      'is_matched as isMatched',
+    ])
     .where('pipeline', '=', pipeline)
     .where('account_id', '=', sql<bigint>`any(${accounts.map(String)}::bigint[])`)
     .execute()
@@ -106,22 +112,52 @@ export async function lastChecks(
   return new Map(
     [...checks].map(([id, each]) => [
       id,
-      each.map(({ type, checkedAt, wholeAt }) => ({ type: type as SignalType, checkedAt, wholeAt })),
+      each.map(({ type, ...check }) => ({ ...check, type: type as SignalType })),
     ]),
   )
 }
 
-/** Keeps the ids of companies at the service, as answers have told them. */
+/**
+ * Returns those of accounts whose last answer about jobs or market entries was a whole one that has ended what went on, so that nothing
+ * does any more. So it would look, too, if the service had given the id of the company up.
+ */
+export async function endedWhole(
+  db: Database,
+  pipeline: string,
+  ids: readonly bigint[],
+): Promise<Set<bigint>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await sql<{ id: string }>`
+    select given.id::text from unnest(${ids.map(String)}::bigint[]) as given (id)
+    where not exists (select from signals where account_id = given.id and type <> 'news' and ended_at is null)
+      and exists (select from signal_checks as checks join signals using (account_id, type)
+        where checks.pipeline = ${pipeline} and checks.account_id = given.id and type in ('job', 'expansion')
+          and checks.checked_at = checks.whole_at and signals.ended_at = checks.whole_at)`.execute(db)
+  return new Set(rows.map(({ id }) => BigInt(id)))
+}
+
+/**
+ * Keeps the ids of companies at the service, as answers have told them; null for one that it does not know any more. The checks of an
+ * account whose id is another one now are dropped, in one transaction with it: all of the new one is asked for as the first time.
+ */
 export async function nameAtService(
   db: Database,
-  found: readonly { id: bigint; serviceId: string }[],
+  found: readonly { id: bigint; serviceId: string | null }[],
 ): Promise<void> {
   if (found.length === 0) return
   await sql`
-    update signal_accounts set service_id = given.service_id
-    from jsonb_to_recordset(${storableJson(found.map(({ id, serviceId }) => ({ id: String(id), service_id: serviceId })))}::jsonb)
-      as given (id bigint, service_id text)
-    where signal_accounts.id = given.id`.execute(db)
+    with given as (
+      select * from jsonb_to_recordset(${storableJson(found.map(({ id, serviceId }) => ({ id: String(id), service_id: serviceId })))}::jsonb)
+        as given (id bigint, service_id text)
+    ), dropped as (
+      delete from signal_checks using given, signal_accounts
+      where signal_checks.account_id = given.id and signal_accounts.id = given.id
+        and signal_accounts.service_id is not null and given.service_id <> signal_accounts.service_id
+    )
+    update signal_accounts set service_id = given.service_id from given
+    where signal_accounts.id = given.id and signal_accounts.service_id is distinct from given.service_id`.execute(
+    db,
+  )
 }
 
 function keyOf(connector: string, entity: string, recordId: string): string {

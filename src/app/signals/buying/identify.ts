@@ -15,18 +15,19 @@ export interface Identified {
 
 /**
  * Finds the companies of accounts at the service: one search for as many domains as a page has rows, so that each answer is whole. An
- * account without a domain is looked up by its profile first. What was found once is not asked for again.
+ * account without a domain is looked up by its profile first. What was found once is not asked for again, unless it is doubted.
  */
 export async function identify(
   context: Context,
   accounts: readonly SignalAccount[],
   purse: Purse,
+  doubted: ReadonlySet<bigint> = new Set(),
 ): Promise<Identified> {
-  const known = accounts.flatMap((account) => withOwnId(account) ?? [])
-  const open = accounts.filter((account) => withOwnId(account) === undefined)
+  const named: { account: SignalAccount; domain: string }[] = []
+  const known = accounts.flatMap((account) => withOwnId(account, doubted) ?? [])
+  const open = accounts.filter((account) => withOwnId(account, doubted) === undefined)
   const unknown: Identified['unknown'] = []
   const left: SignalAccount[] = []
-  const named: { account: SignalAccount; domain: string }[] = []
   for (const account of open) {
     const domain = domainOf(account.identity.domain)
     if (domain !== undefined) named.push({ account, domain })
@@ -62,7 +63,7 @@ export async function identify(
     const found = group.map(({ account, domain }) => ({ account, serviceId: ids.get(domain) }))
     await nameAtService(
       context.database.db,
-      found.flatMap(({ account: { id }, serviceId }) => (serviceId === undefined ? [] : [{ id, serviceId }])),
+      found.map(({ account: { id }, serviceId = null }) => ({ id, serviceId })),
     )
     for (const { account, serviceId } of found)
       if (serviceId === undefined) unknown.push({ account, lookupKey: bought.call.key })
@@ -71,8 +72,9 @@ export async function identify(
   return { known, unknown, left }
 }
 
-function withOwnId(account: SignalAccount): SignalAccount | undefined {
-  const serviceId = account.serviceId ?? account.identity.companyId?.trim()
+function withOwnId(account: SignalAccount, doubted: ReadonlySet<bigint>): SignalAccount | undefined {
+  const found = doubted.has(account.id) ? undefined : account.serviceId
+  const serviceId = found ?? account.identity.companyId?.trim()
   return serviceId ? { ...account, serviceId } : undefined
 }
 

@@ -80,7 +80,7 @@ async function observedRows(
   return observed.flatMap((account): ReadyRow[] => {
     const { accountId, connector, entity, recordId, identity, position, checks, lookups, firstDay } = account
     if (connector !== target.connector.name || entity !== target.entity) return []
-    // Of a company that the service does not know nothing was ever written: these values are of the one that the record named before.
+    // Signals write nothing about a company that the service does not know: these values are of one that it knew before.
     const cleared = Object.fromEntries(
       (ofAnother.get(recordId) ?? []).map((field) => [field, { clear: true } as const]),
     )
@@ -94,7 +94,9 @@ async function observedRows(
       },
       { types, days, at },
     )
-    const wanted = Object.entries({ ...cleared, ...patch }).filter(([field]) => write === true || write.includes(field))
+    const wanted = Object.entries({ ...cleared, ...patch }).filter(
+      ([field]) => write === true || write.includes(field),
+    )
     return wanted.length > 0
       ? [{ recordId, identity, steps: lookups, patch: Object.fromEntries(wanted) }]
       : []
