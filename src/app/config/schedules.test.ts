@@ -9,8 +9,8 @@ test.each([
   [{ ...nightly, stopAt: '25:00' }, /time of day/],
   [{ ...nightly, connector: 'abacus' }, /hubspot/],
   [{ ...nightly, stopsAt: '06:00' }, /stopsAt/],
-  [{ cron: nightly.cron }, /one of `connector`.* `list` and `signalsReport`/],
-  [{ ...nightly, list: 'dach' }, /one of `connector`.* `list` and `signalsReport`/],
+  [{ cron: nightly.cron }, /one of `connector`.* `signals` and `signalsReport`/],
+  [{ ...nightly, list: 'dach' }, /one of `connector`.* `signals` and `signalsReport`/],
   [{ ...nightly, budgetUsd: '1' }, /budgetUsd: not for schedules with `connector`/],
   [
     { list: 'dach', cron: nightly.cron, refresh: true, limit: 5 },
@@ -51,5 +51,21 @@ test('a schedule of a list goes into its CRM, within its budget; a list that is 
   expect(() => schedulesOf(weekly, { dach } as never)).toThrow(/schedules\.weekly: .*budgetUsd.*lists\.dach/)
   expect(() => schedulesOf(weekly, { other: dach } as never)).toThrow(
     /schedules\.weekly\.list: there is no list dach; there are other/,
+  )
+})
+
+test('a schedule of a pipeline has its CRM and budget; that of a list has the ledger', () => {
+  const nightly = schedulesSchema.parse({ nightly: { signals: 'moves', cron: '0 3 * * *' } })
+  const moves = { accounts: { connector: 'salesforce', entity: 'Account' } }
+  expect(schedulesOf(nightly, {}, { moves: { ...moves, budgetUsd: 2_500_000n } } as never)).toMatchObject([
+    { signals: 'moves', connector: 'salesforce', object: 'Account', budgetUsd: '2.500000' },
+  ])
+  const ofList = { accounts: { list: 'dach' }, budgetUsd: 1n }
+  expect(schedulesOf(nightly, {}, { moves: ofList } as never)).toMatchObject([{ connector: 'ledger' }])
+  expect(() => schedulesOf(nightly, {}, { moves } as never)).toThrow(
+    /schedules\.nightly: .*budgetUsd.*signals\.moves/,
+  )
+  expect(() => schedulesOf(nightly, {}, { other: moves } as never)).toThrow(
+    /schedules\.nightly\.signals: there is no pipeline moves; there are other/,
   )
 })

@@ -3,7 +3,7 @@ import { cronProblem } from '../../queues/cron.ts'
 import { described, ofType, setting } from '../../domain/setting.ts'
 import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { formatUsd } from '../../domain/money.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { ListsConfig } from './lists.ts'
 import type { SignalsConfig } from './watching/signals.ts'
@@ -21,7 +21,8 @@ const periodSchema = ofType(
 const schedule = z
   .strictObject({
     connector: setting(z.enum(crmNames), {
-      means: 'the CRM that a [schedule](operations.md) syncs; this, `list` or `signalsReport` must be set',
+      means:
+        'the CRM that a [schedule](operations.md) syncs; this, `list`, `signals` or `signalsReport` must be set',
       defaultText: 'that of its list',
       example: 'hubspot',
     }),
@@ -32,14 +33,19 @@ const schedule = z
       example: 'fintechs',
     }),
     budgetUsd: setting(usd, {
-      means: 'the most that one run of its list spends',
-      defaultText: '`budgetUsd` of the list',
+      means: 'the most that one run of its list or pipeline spends',
+      defaultText: '`budgetUsd` of the list or pipeline',
       example: '2.50',
     }),
     reachableOnly: setting(z.boolean(), {
       means: 'go on though some rows of its list are behind the last page that the service answers',
       default: false,
       example: true,
+    }),
+    signals: setting(z.string().min(1), {
+      means: 'the pipeline of [signals](signals.md#on-a-schedule) that it runs, in place of a sync',
+      defaultText: 'none: it syncs a CRM',
+      example: 'pipeline',
     }),
     signalsReport: setting(z.string().min(1), {
       means:
@@ -95,12 +101,14 @@ const schedule = z
     const { cron, timeZone } = given
     const problem = cronProblem({ cron, timeZone }, new Date())
     if (problem) context.addIssue({ code: 'custom', message: problem })
-    const kinds = (['connector', 'list', 'signalsReport'] as const).filter((key) => given[key] !== undefined)
+    const kinds = (['connector', 'list', 'signals', 'signalsReport'] as const).filter(
+      (key) => given[key] !== undefined,
+    )
     const [kind] = kinds
     if (kind === undefined || kinds.length > 1) {
       context.addIssue({
         code: 'custom',
-        message: 'needs one of `connector`, which it syncs, `list` and `signalsReport`',
+        message: 'needs one of `connector`, which it syncs, `list`, `signals` and `signalsReport`',
       })
       return
     }
@@ -116,13 +124,13 @@ const schedule = z
 
 /** The settings that only some kinds of schedules have. */
 const ofKinds = {
-  budgetUsd: ['list'],
+  budgetUsd: ['list', 'signals'],
   reachableOnly: ['list'],
   object: ['connector'],
   recipe: ['connector'],
   limit: ['connector'],
   refresh: ['connector'],
-  stopAt: ['connector', 'list'],
+  stopAt: ['connector', 'list', 'signals'],
   since: ['signalsReport'],
 } as const satisfies Record<string, readonly string[]> as Record<
   'budgetUsd' | 'reachableOnly' | 'object' | 'recipe' | 'limit' | 'refresh' | 'stopAt' | 'since',
@@ -136,46 +144,83 @@ export const schedulesSchema = z.record(
 )
 
 /** Stands where a CRM stands in a schedule, for one that reads the ledger alone. */
-const ledgerSource = 'ledger'
+export const ledgerSource = 'ledger'
 
 export interface Schedule extends Omit<z.output<typeof schedule>, 'connector' | 'budgetUsd'> {
   name: string
-  /** The CRM that it syncs, or into which its list goes; a report is made from the ledger. */
+  /** The CRM that it syncs, into which its list goes, or whose companies its pipeline watches; a report is made from the ledger. */
   connector: CrmName | typeof ledgerSource
-  /** The most that a run of its list spends, in USD. */
+  /** The most that a run of its list or pipeline spends, in USD. */
   budgetUsd?: string
 }
 
-/** Returns the schedules; the one of a list has the list's CRM and object. Throws ConfigError for a list or pipeline that is not there. */
+/**
+ * Returns the schedules; the one of a list or pipeline has its CRM and object. Throws ConfigError for a list or pipeline that is not
+ * there, and for one without a budget.
+ */
 export function schedulesOf(
   schedules: z.output<typeof schedulesSchema> = {},
   lists: ListsConfig = {},
   signals: SignalsConfig = {},
 ): Schedule[] {
-  return Object.entries(schedules).map(([name, { connector, budgetUsd, ...settings }]) => {
-    const { list, signalsReport } = settings
+  return Object.entries(schedules).map(([name, { connector, budgetUsd: own, ...settings }]) => {
+    const { list, signals: pipeline, signalsReport } = settings
+    const place = `schedules.${name}`
     if (signalsReport !== undefined) {
-      if (!Object.hasOwn(signals, signalsReport))
-        throw new ConfigError(
-          'no_such_pipeline',
-          `schedules.${name}.signalsReport: there is no pipeline ${signalsReport}; there ${Object.keys(signals).length === 0 ? 'is none' : `are ${Object.keys(signals).join(', ')}`}`,
-        )
+      namedOf(signals, signalsReport, { place: `${place}.signalsReport`, code: 'no_such_pipeline' })
       return { name, ...settings, connector: ledgerSource }
     }
+    if (pipeline !== undefined) {
+      const { accounts, budgetUsd } = namedOf(signals, pipeline, {
+        place: `${place}.signals`,
+        code: 'no_such_pipeline',
+      })
+      const crm: Pick<Schedule, 'connector' | 'object'> =
+        'list' in accounts
+          ? { connector: ledgerSource }
+          : {
+              connector: accounts.connector,
+              ...(accounts.entity !== undefined && { object: accounts.entity }),
+            }
+      return { name, ...settings, ...crm, budgetUsd: budgetFor(place, 'signals', pipeline, own ?? budgetUsd) }
+    }
     if (list === undefined) return { name, connector: connector!, ...settings }
-    const found = Object.hasOwn(lists, list) ? lists[list] : undefined
-    if (!found)
-      throw new ConfigError(
-        'no_list',
-        `schedules.${name}.list: there is no list ${list}; there ${Object.keys(lists).length === 0 ? 'is none' : `are ${Object.keys(lists).join(', ')}`}`,
-      )
-    const budget = budgetUsd ?? found.budgetUsd
-    if (budget === undefined)
-      throw new ConfigError(
-        'no_budget',
-        `schedules.${name}: name the most that one run of ${list} may spend, as budgetUsd here or in lists.${list}`,
-      )
-    const { connector: crm, entity } = found.into
-    return { name, ...settings, connector: crm, object: entity, budgetUsd: formatUsd(budget) }
+    const { into, budgetUsd } = namedOf(lists, list, { place: `${place}.list`, code: 'no_list' })
+    const { connector: crm, entity } = into
+    return {
+      name,
+      ...settings,
+      connector: crm,
+      object: entity,
+      budgetUsd: budgetFor(place, 'lists', list, own ?? budgetUsd),
+    }
   })
+}
+
+function namedOf<Settings>(
+  known: Record<string, Settings>,
+  name: string,
+  { place, code }: { place: string; code: 'no_such_pipeline' | 'no_list' },
+): Settings {
+  const found = Object.hasOwn(known, name) ? known[name] : undefined
+  if (found !== undefined) return found
+  const names = Object.keys(known)
+  const kind = code === 'no_list' ? 'list' : 'pipeline'
+  throw new ConfigError(
+    code,
+    `${place}: there is no ${kind} ${name}; there ${names.length === 0 ? 'is none' : `are ${names.join(', ')}`}`,
+  )
+}
+
+function budgetFor(
+  place: string,
+  room: 'lists' | 'signals',
+  name: string,
+  given: Atomic | undefined,
+): string {
+  if (given !== undefined) return formatUsd(given)
+  throw new ConfigError(
+    'no_budget',
+    `${place}: name the most that one run of ${name} may spend, as budgetUsd here or in ${room}.${name}`,
+  )
 }

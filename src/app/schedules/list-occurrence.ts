@@ -8,6 +8,7 @@ import { assertMaking } from '../lists/making/may-make.ts'
 import { listCalls, listNamed } from '../lists/pages/list-calls.ts'
 import { refreshList, refreshText } from '../lists/running/refresh-list.ts'
 import { makeReady } from '../runs/sync.ts'
+import { windowOf } from './occurrence-window.ts'
 
 interface ListOccurrenceOptions {
   ledger: Pick<ScheduleLedger, 'finishOccurrence' | 'setRun'>
@@ -17,8 +18,6 @@ interface ListOccurrenceOptions {
   signal: AbortSignal
 }
 
-/** A timer of Node takes no more. */
-const longestTimerMs = 2 ** 31 - 1
 /** Between two tries while the CRM or another list has to be waited for. */
 const waitsMs = 900_000
 
@@ -37,10 +36,8 @@ export async function runListOccurrence(
   const finish = ledger.finishOccurrence.bind(ledger, id, holder)
   const connector = await options.connectorOf(occurrence.connector)
   await makeReady(connector, [entity])
-  const leftMs = stopAt === null ? undefined : stopAt.getTime() - context.now().getTime()
-  const atStop =
-    leftMs === undefined ? undefined : AbortSignal.timeout(Math.min(Math.max(0, leftMs), longestTimerMs))
-  const signal = AbortSignal.any([options.signal, lost, ...(atStop ? [atStop] : [])])
+  const window = windowOf(context, stopAt, [options.signal, lost])
+  const { signal } = window
   const calls = await listCalls(context, list.name, { asks: true, reads: signal })
   const refresh = await refreshList(context, calls, {
     connector,
@@ -52,7 +49,7 @@ export async function runListOccurrence(
   if (runId !== undefined) await ledger.setRun(id, holder, runId)
   const reason = refreshText(refresh)
   if (refresh.end === 'interrupted') {
-    if (atStop?.aborted) return finish({ state: 'stopped', reason: `its window ended: ${reason}` })
+    if (window.hasEnded()) return finish({ state: 'stopped', reason: `its window ended: ${reason}` })
     return lost.aborted || !options.signal.aborted
       ? finish({ state: 'handed_over', reason })
       : finish({ state: 'due', reason, notBefore: context.now() })

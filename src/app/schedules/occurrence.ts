@@ -11,6 +11,7 @@ import { priceRefusal } from '../runs/price-refusal.ts'
 import { scanWithRetry } from '../runs/scan-with-retry.ts'
 import { isOfList, runListOccurrence } from './list-occurrence.ts'
 import { isOfReport, runReportOccurrence } from './report-occurrence.ts'
+import { isOfSignals, runSignalsOccurrence } from './signals-occurrence.ts'
 import { passPlanned, planScan } from './planned-occurrence.ts'
 import {
   advanceWatermark,
@@ -76,6 +77,7 @@ async function scanOccurrence(
   const { ledger, holder } = options
   const { id } = occurrence
   if (isOfReport(occurrence)) return runReportOccurrence(context, holder, occurrence)
+  if (isOfSignals(occurrence)) return runSignalsOccurrence(context, options, occurrence, lost.signal)
   if (isOfList(occurrence)) return runListOccurrence(context, options, occurrence, lost.signal)
   const connector = await options.connectorOf(occurrence.connector)
   await makeReady(connector, [occurrence.entity])

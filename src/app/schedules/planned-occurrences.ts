@@ -23,9 +23,17 @@ export function plannedOccurrences(
   at: Date,
 ): NewOccurrence[] {
   const { name, connector, limit, refresh, startNoLaterThan, stopAt } = schedule
-  const { list, budgetUsd = '0', reachableOnly = false, signalsReport, since = usualPeriod } = schedule
-  // Older processes know no such recipe, so that none of them syncs the object in place of the list.
-  const recipe = list === undefined ? schedule.recipe : 'list'
+  const {
+    list,
+    budgetUsd = '0',
+    reachableOnly = false,
+    signals,
+    signalsReport,
+    since = usualPeriod,
+  } = schedule
+  // Older processes know no such recipe, so that none of them syncs the object in place of the list or pipeline.
+  const ofKind = list === undefined ? undefined : 'list'
+  const recipe = signals === undefined ? (ofKind ?? schedule.recipe) : 'signals'
   return entities.map((entity) => ({
     schedule: name,
     connector,
@@ -34,6 +42,7 @@ export function plannedOccurrences(
     limit: limit ?? null,
     refresh: refresh ?? false,
     list: list === undefined ? undefined : { name: list, budgetUsd, reachableOnly },
+    signals: signals === undefined ? undefined : { pipeline: signals, budgetUsd },
     report: signalsReport === undefined ? undefined : { pipeline: signalsReport, since },
     cause: at.getTime() - plannedAt.getTime() > punctualMs ? 'catch_up' : 'cron',
     plannedAt,

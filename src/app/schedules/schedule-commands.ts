@@ -1,8 +1,9 @@
 import { ConfigError } from '../../domain/errors.ts'
+import { pipelineEntity } from '../../domain/signals/scheduled-report.ts'
 import { nextTimes } from '../../queues/cron.ts'
 import type { Occurrence } from '../../store/runs/schedule-occurrences.ts'
 import { createScheduleLedger } from '../../store/runs/schedules.ts'
-import type { Schedule } from '../config/schedules.ts'
+import { ledgerSource, type Schedule } from '../config/schedules.ts'
 import { withConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
@@ -11,6 +12,7 @@ import { runRefusals } from '../lists/running/run-list.ts'
 import { priceRefusal } from '../runs/price-refusal.ts'
 import { judgedRun } from '../runs/sync.ts'
 import { assertListed } from './list-occurrence.ts'
+import { assertWatched } from './signals-occurrence.ts'
 import { assertReported } from './report-occurrence.ts'
 import { plannedOccurrences } from './planned-occurrences.ts'
 
@@ -83,10 +85,7 @@ async function setPaused(
 export async function runScheduleNow(context: Context, name: string): Promise<number> {
   const schedule = named(context, name)
   const ledger = createScheduleLedger(context.database.db, { now: context.now })
-  const entities =
-    schedule.signalsReport === undefined
-      ? await assertedEntities(context, schedule)
-      : [assertReported(context.config, schedule)]
+  const entities = await assertedEntities(context, schedule)
   await ledger.register([name])
   const plannedAt = context.now()
   let added = 0
@@ -97,8 +96,11 @@ export async function runScheduleNow(context: Context, name: string): Promise<nu
   return added
 }
 
-/** Returns the entities of a sync or a list. Throws ConfigError for what would be refused of them. */
+/** Returns the entities of a schedule. Throws ConfigError for what would be refused of them. */
 async function assertedEntities(context: Context, schedule: Schedule): Promise<string[]> {
+  const { config } = context
+  if (schedule.signalsReport !== undefined) return [assertReported(config, schedule)]
+  if (schedule.connector === ledgerSource) return [pipelineEntity]
   return withConnector(context, schedule.connector, async (connector) => {
     if (schedule.list !== undefined) {
       const settings = listNamed(context.config, schedule.list)
@@ -106,6 +108,8 @@ async function assertedEntities(context: Context, schedule: Schedule): Promise<s
       if (refusal) throw refusal
       return [assertListed(context.config, connector, schedule.list)]
     }
+    if (schedule.signals !== undefined)
+      return [await assertWatched(config, schedule.signals, async () => connector)]
     const named = entitiesOf(connector, schedule.object)
     for (const entity of named) {
       const job = { entity, recipe: schedule.recipe, refresh: schedule.refresh, filter: [] }

@@ -12,6 +12,7 @@ import { entitiesOf } from '../context/entities.ts'
 import { runOccurrence } from './occurrence.ts'
 import { assertListed } from './list-occurrence.ts'
 import { assertReported } from './report-occurrence.ts'
+import { assertWatched } from './signals-occurrence.ts'
 import { dueTime, plannedOccurrences } from './planned-occurrences.ts'
 
 export interface Schedules {
@@ -122,9 +123,10 @@ async function checkedEntities(
   schedule: Schedule,
   connectorOf: (name: string) => Promise<Connector>,
 ): Promise<string[]> {
-  const { name, connector, object, recipe, list, signalsReport } = schedule
+  const { name, connector, object, recipe, list, signals, signalsReport } = schedule
   try {
     if (signalsReport !== undefined) return [assertReported(config, schedule)]
+    if (signals !== undefined) return [await assertWatched(config, signals, connectorOf)]
     const source = await connectorOf(connector)
     if (list !== undefined) return [assertListed(config, source, list)]
     const entities = entitiesOf(source, object)

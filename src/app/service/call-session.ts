@@ -1,4 +1,5 @@
 import type { ConfigError } from '../../domain/errors.ts'
+import { indefinitely } from '../../store/database/tables/states.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import { operationRow, slotsOf } from '../../domain/operations.ts'
@@ -118,7 +119,13 @@ export async function openCalls(
       }
       const charges = await chargesOf()
       if (row?.state === 'parked')
-        return { state: 'parked', reason: row.reason ?? 'parked', until: row.dueAt, charges, runId }
+        return {
+          state: 'parked',
+          reason: row.reason ?? 'parked',
+          until: row.dueAt < indefinitely ? row.dueAt : null,
+          charges,
+          runId,
+        }
       if (isStopped) return { state: 'interrupted', charges, runId }
       if (signal.aborted) {
         await stop()

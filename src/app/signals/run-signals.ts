@@ -42,6 +42,8 @@ export interface SignalRun extends Omit<PipelineAccounts, 'accounts'> {
   committedAtomic: Atomic
   end: 'complete' | PurseEnd['end']
   reason?: string
+  /** The time from which more may be bought, where the end of a cap is known. */
+  resumesAt?: Date
   problems: readonly string[]
 }
 
@@ -108,6 +110,7 @@ export async function runSignals(
     committedAtomic: purse.committedAtomic(),
     end: ended?.end ?? 'complete',
     ...(ended && { reason: ended.reason }),
+    ...(ended?.resumesAt && { resumesAt: ended.resumesAt }),
     problems: purse.problems,
   }
 }

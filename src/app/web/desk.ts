@@ -136,6 +136,7 @@ function deskPorts(
           connector: schedule.connector,
           entity: schedule.object ?? allObjects,
           list: schedule.list,
+          signals: schedule.signals,
           report: schedule.signalsReport,
           when: `${schedule.cron} ${schedule.timeZone}`,
           timeZone: schedule.timeZone,

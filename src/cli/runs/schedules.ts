@@ -66,6 +66,7 @@ function toText({
   connector,
   object,
   list,
+  signals,
   signalsReport,
   cron,
   timeZone,
@@ -80,9 +81,11 @@ function toText({
     ({ entity, plannedAt, state, runId, runState, reason }) =>
       `  ${entity.padEnd(12)} ${zonedMinute(plannedAt, timeZone)}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
   )
+  const target = `${connector} ${object ?? 'all objects'}`
   const work =
-    signalsReport === undefined
-      ? `${list === undefined ? '' : `the list ${list} into `}${connector} ${object ?? 'all objects'}`
-      : `the report of ${signalsReport} to the alert webhook`
+    (signals !== undefined && `the signals of ${signals}`) ||
+    (signalsReport !== undefined && `the report of ${signalsReport} to the alert webhook`) ||
+    (list !== undefined && `the list ${list} into ${target}`) ||
+    target
   return `${name}: ${work}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
 }

@@ -5,6 +5,7 @@ import { chargesText } from '../../app/service/own-charges.ts'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { liveLine } from '../terminal/live-line.ts'
 import { print, printError } from '../terminal/print.ts'
@@ -127,8 +128,9 @@ function noteLines({ noted }: PipelineRun): string[] {
   ]
 }
 
-function endText({ end, reason, bought, charges }: SignalRun): string {
+function endText({ end, reason, resumesAt, bought, charges }: SignalRun): string {
   const why = end === 'complete' ? '' : `${end === 'interrupted' ? 'stopped' : (reason ?? end)}: `
-  const goesOn = end === 'complete' || end === 'failed' ? '' : '; the same command goes on'
+  const from = resumesAt ? ` from ${utcMinute(resumesAt)}` : ''
+  const goesOn = end === 'complete' || end === 'failed' ? '' : `; the same command goes on${from}`
   return `${why}${counted(bought, 'answer')} bought by this run, ${chargesText(charges)}${goesOn}`
 }

@@ -1,6 +1,9 @@
 /** Stands where an object of a CRM stands in an occurrence, for the report of a pipeline. */
 export const reportEntity = 'report'
 
+/** Stands where an object of a CRM stands in an occurrence, for a pipeline that watches the rows of a list. */
+export const pipelineEntity = 'signals'
+
 /** The condition of the messages that are reports, among those that are alerts. */
 export const reportCondition = 'signals_report'
 

@@ -14,6 +14,8 @@ export interface NewOccurrence {
   plan?: string | undefined
   /** The list that is run in place of a sync, with the most that it may spend in USD. */
   list?: OccurrenceList | undefined
+  /** The pipeline that is run in place of a sync, with the most that it may spend in USD. */
+  signals?: OccurrenceSignals | undefined
   /** The report that is sent in place of a sync. */
   report?: OccurrenceReport | undefined
   cause: OccurrenceCause
@@ -27,6 +29,11 @@ export interface OccurrenceList {
   name: string
   budgetUsd: string
   reachableOnly: boolean
+}
+
+export interface OccurrenceSignals {
+  pipeline: string
+  budgetUsd: string
 }
 
 export interface OccurrenceReport {
@@ -143,6 +150,7 @@ export async function insertOccurrence(
         refresh: occurrence.refresh,
         plan: occurrence.plan,
         list: occurrence.list,
+        signals: occurrence.signals,
         report: occurrence.report,
       }),
       cause: occurrence.cause,
@@ -170,6 +178,7 @@ export function toOccurrence(row: Selectable<Tables['schedule_turns']>): Occurre
     refresh: row.job['refresh'] === true,
     plan: (row.job['plan'] as string | undefined) ?? undefined,
     list: row.job['list'] as OccurrenceList | undefined,
+    signals: row.job['signals'] as OccurrenceSignals | undefined,
     report: row.job['report'] as OccurrenceReport | undefined,
     cause: row.cause,
     plannedAt: row.planned_at,

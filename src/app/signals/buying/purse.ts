@@ -19,6 +19,8 @@ export type Bought = { state: 'answered'; call: PlannedCall; fact: Fact } | { st
 export interface PurseEnd {
   end: 'budget' | 'parked' | 'failed' | 'interrupted'
   reason: string
+  /** The time from which more may be bought, where it is known. */
+  resumesAt?: Date | undefined
 }
 
 export interface Purse {
@@ -94,6 +96,7 @@ export async function openPurse(
       end = {
         end: 'budget',
         reason: `the next question may cost ${formatUsd(cap)} USD, and of ${place}.budgetMonthUsd ${formatUsd(leftOfMonth > 0n ? leftOfMonth : 0n)} are left until the end of the month`,
+        resumesAt: nextMonth(context.now()),
       }
     if (!end) committed += cap
     return !end
@@ -102,7 +105,8 @@ export async function openPurse(
   function take(call: PlannedCall, last: CallEnd, optional: readonly string[]): Bought {
     charges.push(...last.charges)
     if (last.state === 'interrupted') end = { end: 'interrupted', reason: 'it was stopped' }
-    if (last.state === 'parked') end = { end: 'parked', reason: last.reason }
+    if (last.state === 'parked')
+      end = { end: 'parked', reason: last.reason, resumesAt: last.until ?? undefined }
     if (last.state === 'failed') {
       problems.push(`${call.operation}: ${last.reason}`)
       failures += 1
@@ -142,6 +146,11 @@ export async function openPurse(
     },
     close: async () => session?.close(),
   }
+}
+
+/** Returns the beginning of the next calendar month (UTC). */
+function nextMonth(at: Date): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1))
 }
 
 async function isInLedger({ lookups }: Pick<Context, 'lookups'>, { key }: PlannedCall): Promise<boolean> {

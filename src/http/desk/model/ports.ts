@@ -68,6 +68,8 @@ export interface ScheduleRow {
   entity: string
   /** The list that it runs in place of a sync. */
   list?: string | undefined
+  /** The pipeline of signals that it runs in place of a sync. */
+  signals?: string | undefined
   /** The pipeline whose report it sends in place of a sync. */
   report?: string | undefined
   /** Cron expression and time zone, as in the config. */

@@ -16,26 +16,9 @@ interface ScheduleRun {
 
 /** Says what a run of a schedule now would be, and asks. */
 export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor, now }: Shell): Page {
-  const { name, connector, entity, list, report, recipe, limit, isPaused, next, timeZone, openRuns } =
-    schedule
+  const { name, report, isPaused, next, timeZone, openRuns } = schedule
   const facts: [string, Markup | string][] = [
-    ...(report === undefined
-      ? ([['Source', html`${connectorName(connector)} ${inlineText(entity)}`]] satisfies [string, Markup][])
-      : ([['Report', html`of ${inlineText(report)}, to the alert webhook`]] satisfies [string, Markup][])),
-    ...(report !== undefined
-      ? []
-      : list === undefined
-        ? ([
-            ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
-            [
-              'Records',
-              limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
-            ],
-          ] satisfies [string, Markup | string][])
-        : ([
-            ['List', inlineText(list)],
-            ['Records', 'new ones, when something has changed on page 1'],
-          ] satisfies [string, Markup | string][])),
+    ...sourceFacts(schedule),
     [
       'Next planned time',
       isPaused ? 'none: the schedule is paused' : instant(next[0], now, { timeZone, none: 'none' }),
@@ -78,9 +61,42 @@ export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor
   }
 }
 
+/** Says what a schedule works on. */
+function sourceFacts({
+  connector,
+  entity,
+  list,
+  signals,
+  report,
+  recipe,
+  limit,
+}: ScheduleRow): [string, Markup | string][] {
+  if (report !== undefined) return [['Report', html`of ${inlineText(report)}, to the alert webhook`]]
+  if (signals !== undefined)
+    return [
+      ['Signals', inlineText(signals)],
+      ['Checks', 'those that are due, the oldest first'],
+    ]
+  const source = html`${connectorName(connector)} ${inlineText(entity)}`
+  if (list !== undefined)
+    return [
+      ['Source', source],
+      ['List', inlineText(list)],
+      ['Records', 'new ones, when something has changed on page 1'],
+    ]
+  return [
+    ['Source', source],
+    ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
+    [
+      'Records',
+      limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
+    ],
+  ]
+}
+
 /** A plan of the same sync, for a schedule of one object: its cost and what it would change. */
-function planLink({ connector, entity, list, recipe, limit }: ScheduleRow): Markup {
-  if (entity === allObjects || list !== undefined) return html``
+function planLink({ connector, entity, list, signals, recipe, limit }: ScheduleRow): Markup {
+  if (entity === allObjects || list !== undefined || signals !== undefined) return html``
   const query = new URLSearchParams({
     connector,
     entity,

@@ -1,0 +1,83 @@
+import type { Connector } from '../../connectors/connector.ts'
+import { parseUsd } from '../../domain/money.ts'
+import { counted } from '../../domain/values/counted.ts'
+import { pipelineEntity } from '../../domain/signals/scheduled-report.ts'
+import type { Occurrence, OccurrenceSignals } from '../../store/runs/schedule-occurrences.ts'
+import type { ScheduleLedger } from '../../store/runs/schedules.ts'
+import type { Context } from '../context/context.ts'
+import { companyEntity, pipelineNamed } from '../signals/accounts.ts'
+import { runPipeline, type PipelineRun } from '../signals/writing/run-pipeline.ts'
+import type { Config } from '../config/config.ts'
+import { windowOf } from './occurrence-window.ts'
+
+interface SignalsOccurrenceOptions {
+  ledger: Pick<ScheduleLedger, 'finishOccurrence' | 'setRun'>
+  holder: string
+  /** Fires when this process ends. */
+  signal: AbortSignal
+}
+
+/** Between two tries while spending is stopped, the wallet is empty, or the CRM has to be waited for. */
+const waitsMs = 900_000
+
+/** True for the occurrence of a pipeline. */
+export function isOfSignals(
+  occurrence: Occurrence,
+): occurrence is Occurrence & { signals: OccurrenceSignals } {
+  return occurrence.signals !== undefined
+}
+
+/**
+ * Runs the pipeline of an occurrence: within its budget, until its window ends. The lease of the occurrence holds all the while. A process
+ * that dies loses it, and the next one goes on where the pipeline was: a check that was made is not due, and an answer is not bought again.
+ */
+export async function runSignalsOccurrence(
+  context: Context,
+  { ledger, holder, signal }: SignalsOccurrenceOptions,
+  { id, signals, stopAt }: Occurrence & { signals: OccurrenceSignals },
+  lost: AbortSignal,
+): Promise<void> {
+  const finish = ledger.finishOccurrence.bind(ledger, id, holder)
+  const window = windowOf(context, stopAt, [signal, lost])
+  const run = await runPipeline(context, signals.pipeline, {
+    budgetAtomic: parseUsd(signals.budgetUsd),
+    signal: window.signal,
+  })
+  if (run.records?.runId !== undefined) await ledger.setRun(id, holder, run.records.runId)
+  const reason = runText(run)
+  const again = (notBefore: Date) => finish({ state: 'due', reason, notBefore })
+  if (window.signal.aborted) {
+    if (window.hasEnded()) return finish({ state: 'stopped', reason: `its window ended: ${reason}` })
+    return lost.aborted ? finish({ state: 'handed_over', reason }) : again(context.now())
+  }
+  if (run.end === 'failed') return finish({ state: 'failed', reason })
+  const inAWhile = new Date(context.now().getTime() + waitsMs)
+  // The next planned time, where it comes first, takes the place of one that waits.
+  if (run.resumesAt) return again(run.resumesAt)
+  if (run.end === 'parked' || run.records?.end === 'parked') return again(inAWhile)
+  await finish({ state: 'handed_over', reason })
+}
+
+function runText({ due, checked, left, bought, records, reason }: PipelineRun): string {
+  const parts = [
+    `${checked} of ${due} due checks made`,
+    `${counted(bought, 'answer')} bought`,
+    ...(records ? [`${counted(records.written, 'record')} written`] : []),
+    ...(left > 0 && reason !== undefined ? [reason] : []),
+  ]
+  return parts.join(', ')
+}
+
+/**
+ * Returns what stands for the object of a pipeline's schedule: the companies of its CRM, or the ledger's own for a list. Throws ConfigError
+ * where the CRM has no such object.
+ */
+export async function assertWatched(
+  config: Pick<Config, 'signals'>,
+  pipeline: string,
+  connectorOf: (name: string) => Promise<Connector>,
+): Promise<string> {
+  const { accounts } = pipelineNamed(config, pipeline)
+  if ('list' in accounts) return pipelineEntity
+  return companyEntity(await connectorOf(accounts.connector), accounts.entity, `signals.${pipeline}.accounts`)
+}
