@@ -6,6 +6,7 @@ import { judgedRows } from '../../src/app/lists/judging/judged-rows.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
 import { indexRecords } from '../../src/app/records/index-records.ts'
 import { collectComplaints } from './complaints.ts'
+import { pressByKeyboard } from './keyboard.ts'
 import { openStage, type Stage } from './stage.ts'
 import { visitPages } from './visit-pages.ts'
 
@@ -52,28 +53,16 @@ describe.skipIf(!existsSync(executablePath))('the lists of the desk in a browser
       signedIn: undefined,
     })
 
-  /** Presses Tab until the control with this name has the focus, and Enter. */
-  async function pressByKeyboard(name: RegExp): Promise<void> {
-    for (let steps = 0; steps < 80; steps += 1) {
-      await page.keyboard.press('Tab')
-      const text = await page.evaluate<string>(
-        '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent ?? "").trim()',
-      )
-      if (name.test(text)) return page.keyboard.press('Enter')
-    }
-    throw new Error(`Tab does not reach ${name}`)
-  }
-
   test('buy by the keyboard alone, after a question that names the most it costs', async () => {
     await page.goto('/lists')
-    await pressByKeyboard(/^german$/)
+    await pressByKeyboard(page, /^german$/)
     await page.getByRole('heading', { level: 1, name: 'german' }).waitFor()
-    await pressByKeyboard(/^Preview$/)
-    await pressByKeyboard(/^Yes, buy page 1 for up to \$0\.05$/)
+    await pressByKeyboard(page, /^Preview$/)
+    await pressByKeyboard(page, /^Yes, buy page 1 for up to \$0\.05$/)
     // The page loads itself again until the action has ended.
     await page.getByText(/1 page bought/).waitFor({ timeout: 60_000 })
-    await pressByKeyboard(/^Fetch$/)
-    await pressByKeyboard(/^Yes, fetch within the budget$/)
+    await pressByKeyboard(page, /^Fetch$/)
+    await pressByKeyboard(page, /^Yes, fetch within the budget$/)
     await page.getByText(/2 pages bought/).waitFor({ timeout: 60_000 })
     const charges = await stage.context.database.db.selectFrom('charges').selectAll().execute()
     expect(charges.map(({ state }) => state)).toEqual(['settled', 'settled', 'settled'])
@@ -98,11 +87,11 @@ describe.skipIf(!existsSync(executablePath))('the lists of the desk in a browser
       })
       .toBe(4)
     expect(await visit('waiting', ['/lists/german/review'])).toEqual([])
-    await pressByKeyboard(/^Same: record \d+$/)
+    await pressByKeyboard(page, /^Same: record \d+$/)
     await page.getByText('The answer is kept.').waitFor()
-    await pressByKeyboard(/^New: none of them$/)
+    await pressByKeyboard(page, /^New: none of them$/)
     await page.getByText('The answer is kept.').waitFor()
-    await pressByKeyboard(/^Never a record$/)
+    await pressByKeyboard(page, /^Never a record$/)
     await expect.poll(() => page.locator('.review > li').count()).toBe(1)
     expect(await visit('answered', ['/lists/german', '/lists/german/review'])).toEqual([])
   })

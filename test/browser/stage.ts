@@ -5,7 +5,13 @@ import { openHouse } from '../support/house.ts'
 
 /** Runs Paydirt with all roles in this process, against its own sandbox and HubSpot stand-in. */
 export async function openStage(
-  options: { companies?: number; contacts?: number; env?: Record<string, string>; config?: object } = {},
+  options: {
+    companies?: number
+    contacts?: number
+    env?: Record<string, string>
+    config?: object
+    now?: () => Date
+  } = {},
 ) {
   const sandbox = await startSandbox()
   const hubspot = await startHubspotStandIn({
@@ -25,6 +31,7 @@ export async function openStage(
       connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
       ...options.config,
     },
+    ...(options.now ? { overrides: { now: options.now } } : {}),
   })
   const running = await start(house.context, 'all')
   const url = running.parts.map((part) => /http:\/\/\S+/.exec(part)?.[0]).find((text) => text !== undefined)

@@ -44,7 +44,7 @@ export async function visitPages(
             path
               .replace(/\/(r[a-z0-9]{10,})/, '/run')
               .replace(/\/(p[a-z0-9]{10,})/, '/plan')
-              .replace(/\?.*/, '')
+              .replace(/\?(?:show=(\w+))?.*/, (_, shown?: string) => (shown === undefined ? '' : `-${shown}`))
               .replaceAll('/', '-')
               .slice(1) || 'now'
           await visited.screenshot({

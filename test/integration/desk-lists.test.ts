@@ -144,7 +144,7 @@ test('operators act on the pages, each action is audited, and viewers have no bu
     expect(await page(vera, '/lists/german')).not.toMatch(/action="\/lists/)
 
     const begun = await otto.ask('/lists/german/preview', { form: { most: '0.05' } })
-    expect(begun.headers.get('location')).toBe('/lists/german?done=list_started')
+    expect(begun.headers.get('location')).toBe('/lists/german?done=started_here')
     await lists.idle()
     expect(await page(vera, '/lists/german')).toMatch(/Started by.*otto/s)
     expect((await otto.ask('/lists/german/fetch', { form: { budget: 'much' } })).status).toBe(400)

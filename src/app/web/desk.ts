@@ -24,6 +24,7 @@ import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
 import { openSyncPlans } from './sync-plans.ts'
 import { timelineOf } from './record-timeline.ts'
+import { createDeskSignals } from './watching/desk-signals.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
 import {
   listSchedules,
@@ -60,6 +61,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
   const audit = createAuditLog(db, { now })
   const undo = createDeskUndo(context, signal)
   const lists = createDeskLists(context, signal)
+  const signals = createDeskSignals(context, signal)
   const { idleMs, lifetimeMs } = config.desk
   const app = deskRoutes({
     db,
@@ -70,7 +72,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     links: createRecordLinks(config, engine),
-    ports: { ...deskPorts(context, engine, board, plans, signal), undo, lists },
+    ports: { ...deskPorts(context, engine, board, plans, signal), undo, lists, signals },
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
@@ -86,6 +88,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
       // The signal has fired: an undo at work ends after its batch, and its records are marked.
       await undo.idle()
       await lists.idle()
+      await signals.idle()
       await board.close()
     },
   }

@@ -25,6 +25,7 @@ import { syncPlanRoutes } from './routes/sync-plans.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { taskRoutes } from './routes/tasks.ts'
+import { signalRoutes } from './routes/watching/signals.ts'
 import { layout } from './view/layout.ts'
 
 export type { DeskOptions } from './routes/desk.ts'
@@ -45,6 +46,8 @@ const deskPaths = [
   '/contract',
   '/lists',
   '/lists/*',
+  '/signals',
+  '/signals/*',
   '/contract/*',
   '/failures',
   '/failures/*',
@@ -111,6 +114,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   chartRoutes(app, desk)
   contractRoutes(app, desk)
   listActionRoutes(app, desk, listPageRoutes(app, desk))
+  signalRoutes(app, desk)
   scheduleRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)

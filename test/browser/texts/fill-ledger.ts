@@ -13,6 +13,7 @@ export async function fillLedger(db: Database, text: string, now: Date): Promise
     csvRun: 'rtexts0000000000002',
     plan: 'ptexts',
     record: 'hubspot:companies:1',
+    account: 'hubspot:companies:2',
     text,
   }
   await fillRuns(db, text, now, filled)

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { textPipeline } from './fill-signals.ts'
 import { textList, textListPlan } from './fill-lists.ts'
 
 /** Ids of the rows that `fillLedger` made, for the addresses of pages. */
@@ -7,6 +8,7 @@ export interface Filled {
   csvRun: string
   record: string
   plan: string
+  account: string
   text: string
 }
 
@@ -62,7 +64,7 @@ export const deskPages: readonly DeskPage[] = [
   {
     name: 'list',
     path: () => `/lists/${textList}`,
-    prepare: async (page) => void (await page.locator('.list-actions summary').last().click()),
+    prepare: async (page) => void (await page.locator('.actions summary').last().click()),
   },
   { name: 'list-rows', path: () => `/lists/${textList}?verdict=ambiguous` },
   {
@@ -71,6 +73,13 @@ export const deskPages: readonly DeskPage[] = [
     prepare: async (page) => void (await page.getByText('Another record').first().click()),
   },
   { name: 'list-plan', path: () => `/lists/${textList}/plans/${textListPlan}` },
+  { name: 'signals', path: () => `/signals?pipeline=${textPipeline}` },
+  { name: 'signals-all', path: () => '/signals?show=all' },
+  { name: 'signals-gone', path: () => '/signals?show=gone' },
+  {
+    name: 'signals-account',
+    path: ({ account }) => `/signals/account?record=${encodeURIComponent(account)}`,
+  },
   { name: 'failures', path: () => '/failures' },
   {
     name: 'failure-group',

@@ -15,6 +15,7 @@ import { createSessionLedger } from '../../../src/store/access/sessions.ts'
 import { layLedger } from '../../support/ledger-template.ts'
 import { freshStores } from '../../support/stores.ts'
 import { fillLedger } from './fill-ledger.ts'
+import { fillSignals, signalsWith } from './fill-signals.ts'
 import { fillLists, listsWith } from './fill-lists.ts'
 
 /**
@@ -43,6 +44,7 @@ export async function openTextStage(text: string) {
       recipes: { [text]: { company: { fields: ['company_name', 'domain'], steps: ['company.profile'] } } },
       connectors: { hubspot: { mapping: { companies: { fields: { company_name: { property: text } } } } } },
       lists: listsWith(text),
+      signals: signalsWith(),
       payment: { maxPricesUsd: { 'company.search': '0.05' } },
       schedules: {
         ['n'.repeat(40)]: {
@@ -60,6 +62,7 @@ export async function openTextStage(text: string) {
   const context = await createContext(config)
   const filled = await fillLedger(context.database.db, text, context.now())
   await fillLists(context, text)
+  await fillSignals(context, text)
   const connector = await openConnector(config, 'hubspot', undefined)
   context.connectors.set('hubspot', connector)
 

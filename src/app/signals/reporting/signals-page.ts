@@ -4,6 +4,7 @@ import { nameOf, type Evidence, type ReportedName } from '../../../domain/signal
 import { pointsText } from '../../../domain/signals/score.ts'
 import { printable } from '../../../domain/values/printable.ts'
 import { utcMinute } from '../../../domain/values/utc-minute.ts'
+import { evidenceLink } from '../../../domain/signals/evidence-link.ts'
 import { count, figure, page, section, text } from '../../reports/page.ts'
 import { changeText, costText, evidenceDay } from './report-text.ts'
 import type { OwnedAccount, PipelineReport, SignalsReport } from './signals-report.ts'
@@ -59,7 +60,7 @@ function accountItem(account: OwnedAccount): string {
 function evidenceItem(evidence: Evidence): string {
   const { type, title, link, hundredths, isNew } = evidence
   const shown = title === null ? 'No title' : foreign(title)
-  const address = safeAddress(link)
+  const address = evidenceLink(link)
   const linked =
     address === undefined ? shown : `<a href="${text(address)}" rel="noopener noreferrer">${shown}</a>`
   return `<li>${linked} <span class="about">${text(typeNames[type])}, ${text(evidenceDay(evidence))}, ${pointsText(hundredths)} points${isNew ? ', new' : ''}</span></li>`
@@ -83,13 +84,6 @@ function foreign(given: string): string {
   const shown =
     characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('')
   return `<bdi>${text(shown)}</bdi>`
-}
-
-/** Returns an address that a browser opens as a web page; undefined for any other, which stays text. */
-function safeAddress(link: string | null): string | undefined {
-  if (link === null || !URL.canParse(link)) return undefined
-  const { protocol, href, username, password } = new URL(link)
-  return /^https?:$/.test(protocol) && username === '' && password === '' ? href : undefined
 }
 
 const style = `

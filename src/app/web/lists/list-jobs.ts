@@ -1,5 +1,5 @@
-import { describeError } from '../../../domain/errors.ts'
 import { counted } from '../../../domain/values/counted.ts'
+import type { OnJobEnd } from '../../../http/desk/model/desk-job.ts'
 import type { ListAction, ListJob } from '../../../http/desk/model/lists/list-actions.ts'
 import type { Context } from '../../context/context.ts'
 import { applyList } from '../../lists/making/apply-list.ts'
@@ -9,27 +9,13 @@ import { listCalls, listNamed } from '../../lists/pages/list-calls.ts'
 import { readPlan } from '../../runs/apply-plan.ts'
 import { withConnector } from '../../context/connectors.ts'
 import { chargesText } from '../../service/own-charges.ts'
-
-/** So many ended actions are remembered for their pages. */
-const mostJobs = 50
+import { createDeskJobs, type JobResult } from '../desk-jobs.ts'
 
 export interface ListJobs {
-  start(
-    list: string,
-    action: ListAction,
-    by: string,
-    onEnd: (figures: Record<string, number | string>) => Promise<void>,
-  ): boolean
+  start(list: string, action: ListAction, by: string, onEnd: OnJobEnd): boolean
   of(list: string): ListJob | undefined
   /** Resolves when no action is at work any more. */
   idle(): Promise<void>
-}
-
-interface Result {
-  text: string
-  isDone: boolean
-  runId?: string
-  figures: Record<string, number | string>
 }
 
 /**
@@ -38,14 +24,13 @@ interface Result {
  * goes on behind them.
  */
 export function createListJobs(context: Context, signal: AbortSignal, onChange: () => void): ListJobs {
-  const jobs = new Map<string, ListJob>()
-  const atWork = new Set<Promise<void>>()
+  const jobs = createDeskJobs<ListJob>(context, { place: 'lists', onChange })
 
   async function buy(
     list: string,
     job: ListJob,
     options: { budgetAtomic: bigint; pages?: number; reachableOnly: boolean },
-  ): Promise<Result> {
+  ): Promise<JobResult> {
     const calls = await listCalls(context, list, { asks: true, reads: signal })
     const fetched = await fetchList(context, calls, {
       ...options,
@@ -60,11 +45,11 @@ export function createListJobs(context: Context, signal: AbortSignal, onChange: 
     return boughtResult(fetched)
   }
 
-  async function work(list: string, action: ListAction, job: ListJob): Promise<Result> {
+  async function work(list: string, action: ListAction, job: ListJob): Promise<JobResult> {
     if (action.kind === 'preview') return buy(list, job, { ...action, pages: 1, reachableOnly: true })
     if (action.kind === 'fetch') return buy(list, job, action)
     const { connector: name } = listNamed(context.config, list).into
-    return withConnector(context, name, async (connector): Promise<Result> => {
+    return withConnector(context, name, async (connector): Promise<JobResult> => {
       const { planId } = action
       if (action.kind === 'plan') {
         const calls = await listCalls(context, list, { asks: false })
@@ -88,51 +73,17 @@ export function createListJobs(context: Context, signal: AbortSignal, onChange: 
     })
   }
 
-  async function carryOut(
-    list: string,
-    action: ListAction,
-    job: ListJob,
-    onEnd: (figures: Record<string, number | string>) => Promise<void>,
-  ): Promise<void> {
-    try {
-      const { figures, ...ended } = await work(list, action, job)
-      job.ended = ended
-      await onEnd(figures)
-    } catch (error) {
-      job.ended ??= { text: describeError(error), isDone: false }
-      context.log.warn(
-        { list, problem: describeError(error) },
-        'an action on a list from the desk has failed',
-      )
-    } finally {
-      onChange()
-    }
-  }
-
   return {
     start(list, action, by, onEnd) {
-      const last = jobs.get(list)
-      if (last && last.ended === undefined) return false
-      const { kind } = action
       const planId = 'planId' in action ? action.planId : undefined
-      const job: ListJob = { kind, planId, by, startedAt: context.now(), progress: '', ended: undefined }
-      jobs.delete(list)
-      jobs.set(list, job)
-      for (const [name, { ended }] of jobs) if (jobs.size > mostJobs && ended) jobs.delete(name)
-      const done = carryOut(list, action, job, onEnd).finally(() => atWork.delete(done))
-      atWork.add(done)
-      return true
+      return jobs.start(list, { kind: action.kind, planId, by }, (job) => work(list, action, job), onEnd)
     },
-
-    of: (list) => jobs.get(list),
-
-    async idle() {
-      await Promise.all(atWork)
-    },
+    of: jobs.of,
+    idle: jobs.idle,
   }
 }
 
-function boughtResult({ end, reason, bought, charges, list }: Fetched): Result {
+function boughtResult({ end, reason, bought, charges, list }: Fetched): JobResult {
   const isDone = end === 'complete' || end === 'pages'
   const why = isDone ? '' : `: ${end === 'interrupted' ? 'stopped' : (reason ?? end)}`
   return {

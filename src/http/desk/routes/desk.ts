@@ -100,7 +100,7 @@ const notices: Record<string, string> = {
   schedule_due: 'It is about to begin already.',
   scheduled: 'Schedule resumed.',
   stop_lifted: 'The stop is lifted. Nothing was sent: the command that orders the action sends it.',
-  list_started: 'Started. This page shows how far it is.',
+  started_here: 'Started. This page shows how far it is.',
   list_answered: 'The answer is kept.',
   list_forgotten: 'The answer is taken back.',
   asked_again: 'The operation is asked again, with one request first.',

@@ -5,9 +5,7 @@ import type { PlannedSync } from '../model/sync-plan.ts'
 import { planPage } from '../pages/sync/plan.ts'
 import { defaultLimit, planForm } from '../pages/sync/plan-form.ts'
 import type { Desk } from './desk.ts'
-
-/** A page that waits for its plan is loaded again after this many seconds. Needs no script. */
-const reloadSeconds = 3
+import { reloadSeconds } from './form.ts'
 
 /**
  * The way to a sync: choose, read what it would cost and change, and confirm. Money is spent by the confirmation alone, and

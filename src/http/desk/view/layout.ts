@@ -38,6 +38,7 @@ const navigation: { path: string; name: string; icon: IconName; role: DeskRole }
   { path: '/runs', name: 'Runs', icon: 'runs', role: 'viewer' },
   { path: '/records', name: 'Records', icon: 'search', role: 'viewer' },
   { path: '/lists', name: 'Lists', icon: 'lists', role: 'viewer' },
+  { path: '/signals', name: 'Signals', icon: 'signals', role: 'viewer' },
   { path: '/spend', name: 'Spend', icon: 'spend', role: 'viewer' },
   { path: '/charts', name: 'Charts', icon: 'charts', role: 'viewer' },
   { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },

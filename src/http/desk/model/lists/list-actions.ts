@@ -1,4 +1,5 @@
 import type { Atomic } from '../../../../domain/money.ts'
+import type { DeskJob } from '../desk-job.ts'
 
 /** An action of an operator on a list. It buys pages within `budgetAtomic`, pays nothing, or makes what a plan names. */
 export type ListAction =
@@ -22,12 +23,6 @@ export interface ListQuote {
 }
 
 /** An action that was started here. */
-export interface ListJob {
-  kind: ListAction['kind']
+export interface ListJob extends DeskJob<ListAction['kind']> {
   planId?: string | undefined
-  by: string
-  startedAt: Date
-  progress: string
-  /** Undefined while it is at work. */
-  ended: { text: string; isDone: boolean; runId?: string | undefined } | undefined
 }

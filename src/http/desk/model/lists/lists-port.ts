@@ -3,6 +3,7 @@ import type { Atomic } from '../../../../domain/money.ts'
 import type { RecordSpend } from '../../../../domain/planning/explain.ts'
 import type { Verdict } from '../../../../domain/words.ts'
 import type { ListRun } from '../../../../store/lists/list-history.ts'
+import type { OnJobEnd } from '../desk-job.ts'
 import type { ListAction, ListJob, ListQuote } from './list-actions.ts'
 
 /** The lists of the settings, with their rows, their review and their actions. Wired in app/web/lists. */
@@ -29,12 +30,7 @@ export interface ListsPort {
    * Starts an action and returns at once. Returns false while one of this list is at work here. `onEnd` is called with its figures
    * when it has ended.
    */
-  start(
-    name: string,
-    action: ListAction,
-    by: string,
-    onEnd: (figures: Record<string, number | string>) => Promise<void>,
-  ): boolean
+  start(name: string, action: ListAction, by: string, onEnd: OnJobEnd): boolean
   /** Returns the last action of a list that was started in this process. */
   job(name: string): ListJob | undefined
   /** Returns the plan of this list. Undefined where there is none. */

@@ -2,10 +2,10 @@ import { html } from 'hono/html'
 import { formatUsd } from '../../../../domain/money.ts'
 import type { ListJob, ListQuote } from '../../model/lists/list-actions.ts'
 import type { ListView } from '../../model/lists/lists-port.ts'
-import { blockText, inlineText } from '../../view/foreign-text.ts'
 import { counted, usd } from '../../view/format.ts'
+import { jobCard as jobCardOf } from '../../view/job-card.ts'
 import { csrf, type Shell } from '../../view/layout.ts'
-import { card, instant, type Markup } from '../../view/parts.ts'
+import { card, type Markup } from '../../view/parts.ts'
 
 const names: Readonly<Record<ListJob['kind'], string>> = {
   preview: 'Preview',
@@ -16,41 +16,26 @@ const names: Readonly<Record<ListJob['kind'], string>> = {
 
 /** Says what an action that was started here is doing, or has done. */
 export function jobCard(list: string, job: ListJob, { now }: Shell): Markup {
-  const { kind, by, startedAt, progress, ended, planId } = job
-  const started = html`Started by ${inlineText(by)}, ${instant(startedAt, now)}.`
-  if (!ended)
-    return card(
-      'job',
-      names[kind],
-      html`<p role="status">
-        ${started} ${progress === '' ? 'It is at work' : html`So far: ${progress}`}; this page reloads by
-        itself, and you can leave it.
-      </p>`,
-    )
-  return card(
-    'job',
+  const { kind, ended, planId } = job
+  return jobCardOf(
     names[kind],
-    html`<p>${started}</p>
-      ${
-        ended.isDone
-          ? html`<p role="status">${blockText(ended.text, 300)}.</p>`
-          : html`<div class="problem" role="alert">${blockText(ended.text, 600)}</div>`
-      }
-      ${
-        kind === 'plan' && ended.isDone && planId !== undefined
-          ? html`<p><a href="/lists/${list}/plans/${planId}">Look at the plan, and make its records</a></p>`
-          : ''
-      }
-      ${
-        kind === 'apply' && planId !== undefined
-          ? html`<p>
-              ${ended.runId === undefined ? '' : html`<a href="/runs/${ended.runId}">Open its run</a> · `}<a
-                href="/lists/${list}/plans/${planId}"
-                >Its plan</a
-              >
-            </p>`
-          : ''
-      }`,
+    job,
+    now,
+    html`${
+      kind === 'plan' && ended?.isDone && planId !== undefined
+        ? html`<p><a href="/lists/${list}/plans/${planId}">Look at the plan, and make its records</a></p>`
+        : ''
+    }
+    ${
+      kind === 'apply' && planId !== undefined
+        ? html`<p>
+            ${ended?.runId === undefined ? '' : html`<a href="/runs/${ended.runId}">Open its run</a> · `}<a
+              href="/lists/${list}/plans/${planId}"
+              >Its plan</a
+            >
+          </p>`
+        : ''
+    }`,
   )
 }
 
@@ -71,7 +56,7 @@ export function actionsCard(
   return card(
     'actions',
     'Actions',
-    html`<div class="list-actions">
+    html`<div class="actions">
       ${previewForm(list, quote, token)} ${fetchForm(list, quote, token)} ${planForm(list, token)}
     </div>`,
     { note: 'Nothing is paid before you have confirmed it' },

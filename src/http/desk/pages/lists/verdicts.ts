@@ -1,7 +1,7 @@
-import { html } from 'hono/html'
 import { verdicts, type Verdict } from '../../../../domain/words.ts'
 import { count } from '../../view/format.ts'
 import { badge, type Markup } from '../../view/parts.ts'
+import { tabs } from '../../view/tabs.ts'
 
 type Counts = Readonly<Partial<Record<Verdict, number>>>
 
@@ -36,18 +36,16 @@ export function waitingOf(counts: Counts | undefined): number | undefined {
 /** Links to the rows with each verdict. */
 export function verdictFilter(name: string, counts: Counts, chosen: Verdict | undefined): Markup {
   const total = ordered(counts).reduce((sum, [, rows]) => sum + rows, 0)
-  const link = (text: string, rows: number, query: string, isChosen: boolean) =>
-    html`<li>
-      <a href="/lists/${name}${query}#rows-title" ${isChosen ? html`aria-current="true"` : ''}
-        >${text} <span>${count(rows)}</span></a
-      >
-    </li>`
-  return html`<nav class="verdicts" aria-label="Rows by verdict">
-    <ul>
-      ${link('all', total, '', chosen === undefined)}
-      ${ordered(counts).map(([verdict, rows]) => link(verdict, rows, `?verdict=${verdict}`, verdict === chosen))}
-    </ul>
-  </nav>`
+  const href = (query: string) => `/lists/${name}${query}#rows-title`
+  return tabs('Rows by verdict', [
+    { text: 'all', number: total, href: href(''), isChosen: chosen === undefined },
+    ...ordered(counts).map(([verdict, rows]) => ({
+      text: verdict,
+      number: rows,
+      href: href(`?verdict=${verdict}`),
+      isChosen: verdict === chosen,
+    })),
+  ])
 }
 
 export function readVerdict(text: string | undefined): Verdict | undefined {

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono'
 import { describeError, PaydirtError } from '../../../../domain/errors.ts'
-import { formatUsd, parseUsd, type Atomic } from '../../../../domain/money.ts'
+import { formatUsd } from '../../../../domain/money.ts'
 import { reviewAnswers } from '../../../../domain/lists/judged-row.ts'
 import { Problem } from '../../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../../access/gate.ts'
 import type { ListAction } from '../../model/lists/list-actions.ts'
 import type { ListsPort } from '../../model/lists/lists-port.ts'
 import type { Desk } from '../desk.ts'
-import { form } from '../form.ts'
+import { form, readAmount } from '../form.ts'
 import type { ListPages } from './pages.ts'
 
 /** A row may be like many records, and each of their ids is sent back. */
@@ -19,7 +19,7 @@ export function listActionRoutes(app: Hono<DeskEnv>, desk: Desk, pages: ListPage
 
   app.post('/lists/:name/preview', ...operator(), async (context) => {
     const { name, port } = existing(context)
-    const most = amountIn((await form(context))['most'])
+    const most = readAmount((await form(context))['most'])
     if (most === undefined)
       return pages.list(context, name, { text: 'The amount cannot be read.', status: 400 })
     return begin(context, port, name, { kind: 'preview', budgetAtomic: most })
@@ -28,7 +28,7 @@ export function listActionRoutes(app: Hono<DeskEnv>, desk: Desk, pages: ListPage
   app.post('/lists/:name/fetch', ...operator(), async (context) => {
     const { name, port } = existing(context)
     const { budget, reachable } = await form(context)
-    const most = amountIn(budget)
+    const most = readAmount(budget)
     if (most === undefined || most === 0n)
       return pages.list(context, name, { text: 'The budget is an amount in USD, such as 2.50.', status: 400 })
     const reachableOnly = reachable === 'yes'
@@ -101,7 +101,7 @@ export function listActionRoutes(app: Hono<DeskEnv>, desk: Desk, pages: ListPage
     )
     if (!isStarted) return pages.list(context, name, busy)
     const place = kind === 'apply' ? `/lists/${name}/plans/${action.planId}` : `/lists/${name}`
-    return context.redirect(`${place}?done=list_started`, 303)
+    return context.redirect(`${place}?done=started_here`, 303)
   }
 
   function existing(context: DeskContext): { name: string; port: ListsPort } {
@@ -116,12 +116,4 @@ export function listActionRoutes(app: Hono<DeskEnv>, desk: Desk, pages: ListPage
 async function refused(error: unknown, show: (text: string) => Promise<Response>): Promise<Response> {
   if (!(error instanceof PaydirtError)) throw error
   return show(describeError(error))
-}
-
-function amountIn(text: string | undefined): Atomic | undefined {
-  try {
-    return parseUsd((text ?? '').trim())
-  } catch {
-    return undefined
-  }
 }

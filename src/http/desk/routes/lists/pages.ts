@@ -14,9 +14,7 @@ import { mostRecords, urlKey } from '../../pages/lists/rows.ts'
 import { readVerdict } from '../../pages/lists/verdicts.ts'
 import { cost } from '../../view/format.ts'
 import type { Desk } from '../desk.ts'
-
-/** A page that waits for something is loaded again after this many seconds. Needs no script. */
-const reloadSeconds = 3
+import { pageNumber, reloadSeconds } from '../form.ts'
 
 type Status = 200 | 400 | 409
 
@@ -136,9 +134,4 @@ async function readable<T>(read: () => Promise<T>): Promise<T | undefined> {
 function isOperator(context: DeskContext): boolean {
   const { role } = context.var.visitor
   return role !== undefined && mayAct(role, 'operator')
-}
-
-function pageNumber(context: DeskContext): number {
-  const text = context.req.query('page') ?? ''
-  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1
 }
