@@ -6,7 +6,7 @@ import type { Addend, SeenSignal } from '../../../../domain/signals/score.ts'
 import type { TimelineEvent } from '../../../../domain/signals/timeline.ts'
 import type { AccountScore, AccountView } from '../../model/watching/signals-port.ts'
 import { asTable, axisNumber, chart } from '../../view/chart.ts'
-import { blockText, inlineText } from '../../view/foreign-text.ts'
+import { inlineText } from '../../view/foreign-text.ts'
 import { connectorName, count, counted } from '../../view/format.ts'
 import type { Page, Shell } from '../../view/layout.ts'
 import { pager } from '../../view/pager.ts'
@@ -219,7 +219,7 @@ function checksCard({ checks }: AccountView, { now }: Shell): Markup {
               cell: ({ isMatched, reason }) =>
                 isMatched
                   ? badge('answered')
-                  : html`${badge('unknown', 'warn', 'unknown to the service')}${reason === null ? '' : html` <small>${blockText(reason, 120)}</small>`}`,
+                  : html`${badge('unknown', 'warn', 'unknown to the service')}${reason === null ? '' : html` <small>${inlineText(reason, 120)}</small>`}`,
             },
           ],
           checks,
