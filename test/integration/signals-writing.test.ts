@@ -6,7 +6,7 @@ import { historyOf } from '../../src/app/records/history.ts'
 import { writeSignals, type WritingPipeline } from '../../src/app/signals/writing/write-signals.ts'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
-import type { SignalField } from '../../src/domain/fields.ts'
+import { signalFieldNames, type SignalField } from '../../src/domain/fields.ts'
 import { signalTypes, type SignalType } from '../../src/domain/signals/signal.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmWorld, sharedKinds, type CrmKind, type CrmWorld } from './crm-worlds.ts'
@@ -171,6 +171,26 @@ describe.each(sharedKinds)('what was observed, in %s', (kind) => {
       Object.fromEntries(some.map((field) => [field, undefined])),
     )
     expect(await crm.write(ids)).toMatchObject({ written: 0 })
+  })
+
+  test('of a company before goes when the record names one that nobody knows', async () => {
+    const crm = await open(kind)
+    const { record, id } = await crm.account('norvik')
+    await crm.check(id, signalTypes)
+    await crm.observe(id, 'job', 'seller')
+    await crm.write([id])
+    expect(crm.fields(record, ['open_jobs'])).toEqual({ open_jobs: number(1) })
+    crm.edit(record, { [propertyOf(kind, 'last_news_title')]: 'Written by a person' })
+
+    await crm.check(id, signalTypes, false)
+    const cleared = await crm.write([id])
+    expect(cleared).toMatchObject({ written: 1, rejected: 0, end: 'finished' })
+    const left = Object.fromEntries(signalFieldNames.map((field) => [field, undefined]))
+    expect(crm.fields(record, signalFieldNames)).toEqual({ ...left, last_news_title: 'Written by a person' })
+    expect(await crm.write([id])).toMatchObject({ runId: undefined, written: 0 })
+
+    expect(await crm.undo(cleared.runId!)).toMatchObject({ left: 0 })
+    expect(crm.fields(record, ['open_jobs'])).toEqual({ open_jobs: number(1) })
   })
 })
 
