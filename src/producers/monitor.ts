@@ -7,6 +7,7 @@ import {
   type DeliveredSignal,
   type ReadDelivery,
 } from '../domain/monitors/read-delivery.ts'
+import type { WhoseMonitor } from '../domain/monitors/whose-monitor.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
 import { recordIdentities } from '../domain/subjects/record-identities.ts'
 import type { IndexedRecord, RecordIndexLedger } from '../store/identities/record-index.ts'
@@ -25,18 +26,22 @@ export interface MonitorOptions {
   networkName: string
   /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
   networkHosts?: readonly string[] | undefined
+  /** Says whose monitor a delivery names. Default: nothing is known of it. */
+  whose?: (given: ReadDelivery['monitor']) => Promise<WhoseMonitor>
   /**
-   * Takes the signals of one company of a declared monitor, once however often it is called. Returns false where the monitor declares
-   * nothing to do: then tasks are made of it.
+   * Takes the signals of one company of a monitor of the settings, once however often it is called. Returns false where the monitor
+   * declares nothing to do: then tasks are made of it.
    */
-  takeMatch?: (monitor: ReadDelivery['monitor'], signals: readonly DeliveredSignal[]) => Promise<boolean>
+  takeMatch?: (monitor: string, signals: readonly DeliveredSignal[]) => Promise<boolean>
   now: () => Date
   onError: (error: unknown) => void
 }
 
 export interface Monitor {
   /** Stores a delivery. Returns false for one that was received before. */
-  receive(body: string): Promise<boolean>
+  receive(body: string, headers?: readonly string[]): Promise<boolean>
+  /** Counts a delivery whose body cannot be read. */
+  refuse(body: string, reason: string): Promise<void>
   /** Makes tasks of the deliveries received. Returns their number. */
   work(): Promise<number>
 }
@@ -49,6 +54,8 @@ const keptMs = 7 * 86_400_000
 /** As long as signals are kept. */
 const seenKeptMs = 400 * 86_400_000
 const lateMs = 3_600_000
+const pruneEveryMs = 600_000
+const headersEveryMs = 3_600_000
 
 /**
  * Turns the deliveries of monitors into tasks: one for each CRM record that the index has under the profile or domain
@@ -64,8 +71,11 @@ const lateMs = 3_600_000
  */
 export function createMonitor(options: MonitorOptions): Monitor {
   const { deliveries, now } = options
+  let prunedAtMs = 0
+  /** Names of headers by the time at which they were kept, so that a delivery costs one write. */
+  const keptHeaders = new Map<string, number>()
 
-  async function turnIntoTasks({ digest, body, receivedAt }: DueDelivery): Promise<void> {
+  async function turnIntoTasks({ digest, body, receivedAt, source }: DueDelivery): Promise<void> {
     const none = { records: 0, unknown: 0, reason: null }
     let parsed: unknown
     try {
@@ -74,11 +84,16 @@ export function createMonitor(options: MonitorOptions): Monitor {
       return deliveries.finish(digest, { ...none, outcome: 'malformed', reason: 'the body is not JSON' })
     }
     const read = readDelivery(parsed, options.networkName)
-    if (read.isTest) return deliveries.finish(digest, { ...none, outcome: 'test' })
-    if (read.signals.length === 0) return deliveries.finish(digest, { ...none, outcome: 'no_company' })
+    const whose = (await options.whose?.(read.monitor)) ?? { is: 'open' as const }
+    const monitor = 'name' in whose ? whose.name : read.monitor.id
+    if (read.isTest) return deliveries.finish(digest, { ...none, monitor, outcome: 'test' })
+    if (whose.is === 'unknown' || whose.is === 'deleted')
+      return deliveries.finish(digest, { ...none, monitor, outcome: `${whose.is}_monitor` })
+    if (read.signals.length === 0)
+      return deliveries.finish(digest, { ...none, monitor, outcome: 'no_company' })
     const isLate = read.triggeredAt !== null && receivedAt.getTime() - read.triggeredAt.getTime() > lateMs
     const fresh = await deliveries.admit(digest, {
-      monitor: read.monitor.id,
+      monitor,
       triggeredAt: read.triggeredAt,
       isLate,
       signals: read.signals.map(({ meaning, company }) => ({
@@ -88,7 +103,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     })
     const signals = read.signals.filter(({ meaning }) => fresh.has(meaning))
     if (signals.length === 0) return deliveries.finish(digest, { ...none, outcome: 'repeated' })
-    const companies = companiesOf(await notMatched(read.monitor, signals))
+    const companies = companiesOf(await notMatched(whose.is === 'ours' ? whose.name : undefined, signals))
     const found = await recordsOf(companies)
     const records = Map.groupBy(found.flat(), ({ connector, entity }) => `${connector}/${entity}`)
     for (const group of records.values()) {
@@ -115,17 +130,17 @@ export function createMonitor(options: MonitorOptions): Monitor {
       records: sum,
       unknown: unknown.length,
       reason: null,
-      outcome: 'worked',
+      outcome: source === 'log' ? 'missed' : 'worked',
     })
   }
 
   /** Hands the companies of a declared monitor over, and returns the signals of the others. */
   async function notMatched(
-    monitor: ReadDelivery['monitor'],
+    monitor: string | undefined,
     signals: readonly DeliveredSignal[],
   ): Promise<readonly DeliveredSignal[]> {
     const { takeMatch } = options
-    if (!takeMatch) return signals
+    if (!takeMatch || monitor === undefined) return signals
     const left: DeliveredSignal[] = []
     const ofCompany = Map.groupBy(signals, ({ company }) => company.profile ?? company.domain)
     for (const group of ofCompany.values()) if (!(await takeMatch(monitor, group))) left.push(...group)
@@ -153,10 +168,27 @@ export function createMonitor(options: MonitorOptions): Monitor {
     )
   }
 
+  /** A delivery is stored and answered also where this fails: the names come again with the next one. */
+  async function keepHeaders(names: readonly string[]): Promise<void> {
+    const atMs = now().getTime()
+    const due = names.filter((name) => atMs - (keptHeaders.get(name) ?? 0) >= headersEveryMs)
+    if (due.length === 0) return
+    try {
+      await deliveries.keepHeaders(due)
+      if (keptHeaders.size < 1_000) for (const name of due) keptHeaders.set(name, atMs)
+    } catch (error) {
+      options.onError(error)
+    }
+  }
+
   return {
-    async receive(body) {
-      return deliveries.add(createHash('sha256').update(body).digest('hex'), body)
+    async receive(body, headers = []) {
+      const isNew = await deliveries.add(digestOf(body), body)
+      await keepHeaders(headers)
+      return isNew
     },
+
+    refuse: (body, reason) => deliveries.addMalformed(digestOf(body), reason),
 
     async work() {
       const due = await deliveries.lease({ limit: 10, leaseMs })
@@ -174,11 +206,18 @@ export function createMonitor(options: MonitorOptions): Monitor {
           }
         }
       }
-      const ago = (ms: number) => new Date(now().getTime() - ms)
-      await deliveries.prune({ deliveries: ago(keptMs), seen: ago(seenKeptMs) })
+      if (Math.abs(now().getTime() - prunedAtMs) >= pruneEveryMs) {
+        const ago = (ms: number) => new Date(now().getTime() - ms)
+        await deliveries.prune({ deliveries: ago(keptMs), seen: ago(seenKeptMs) })
+        prunedAtMs = now().getTime()
+      }
       return due.length
     },
   }
+}
+
+function digestOf(body: string): string {
+  return createHash('sha256').update(body).digest('hex')
 }
 
 function idsIn(records: readonly IndexedRecord[]): string[] {

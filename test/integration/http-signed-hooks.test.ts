@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { call, secrets } from '../support/http-house.ts'
+import { reportDeliveries } from '../../src/app/monitors/deliveries-report.ts'
 import { aCompany, house, useHookHouse } from './hooks.fixture.ts'
 
 useHookHouse()
@@ -49,6 +50,26 @@ describe('a monitor', () => {
       status: 401,
       body: { code: 'monitor_wrong_secret' },
     })
+  })
+
+  test('counts what cannot be read, and keeps the names of headers that nothing reads', async () => {
+    const headers = { 'x-paydirt-monitor-secret': secrets.monitor, 'X-Sig-Of-Theirs': 'never-to-be-kept' }
+    for (const [body, status] of [
+      ['{', 400],
+      ['[]', 422],
+      [{ signals: 1 }, 422],
+    ] as const)
+      expect(await call(`${house.url}/hooks/monitor`, { body, headers })).toMatchObject({ status })
+    expect(await call(`${house.url}/hooks/monitor`, { body: '{', headers: {} })).toMatchObject({
+      status: 401,
+    })
+    expect(await call(`${house.url}/hooks/monitor`, { body: { is_test: true }, headers })).toMatchObject({
+      status: 200,
+    })
+    const { others, unknownHeaders } = await reportDeliveries(house.context)
+    expect(others).toContainEqual(expect.objectContaining({ outcome: 'malformed', deliveries: 3 }))
+    expect(unknownHeaders).toEqual(['x-sig-of-theirs'])
+    await house.context.database.db.deleteFrom('monitor_deliveries').execute()
   })
 
   test('makes tasks of the records that are known of its companies, and says which are not', async () => {

@@ -4,6 +4,13 @@ import {
   createMonitorDeliveries,
   type MonitorDeliveries,
 } from '../../src/store/messages/monitor-deliveries.ts'
+import { whoseMonitor } from '../../src/domain/monitors/whose-monitor.ts'
+import {
+  dropMonitor,
+  formerMonitors,
+  keepMonitor,
+  knownMonitors,
+} from '../../src/store/monitors/declared-monitors.ts'
 import { eraseSeen } from '../../src/store/messages/erase-seen.ts'
 import { indexKnownTasks } from '../../src/store/identities/fill-from-tasks.ts'
 import { createRecordIndex, type RecordIndexLedger } from '../../src/store/identities/record-index.ts'
@@ -159,7 +166,8 @@ test('pairs of company and signal are worked once, in any order, with deliveries
     },
     index,
     onDemand: { request: async ({ ids }) => (asked.push([...ids]), []) },
-    takeMatch: async ({ name }, signals) => {
+    whose: async ({ name }) => ({ is: 'ours', name: name! }),
+    takeMatch: async (name, signals) => {
       taken.push(...signals.map(({ company, title }) => `${company.domain} ${title}`))
       return name === 'declared'
     },
@@ -229,14 +237,68 @@ test('deliveries that say nothing new are counted by their outcome and work noth
   expect(asked).toEqual([['1'], ['1'], ['1']])
   expect(await deliveries.outcomes()).toEqual([
     { monitor: '', outcome: 'malformed', timing: 'on_time', deliveries: 1, repeats: 0 },
-    { monitor: '', outcome: 'no_company', timing: 'on_time', deliveries: 1, repeats: 0 },
-    { monitor: '', outcome: 'test', timing: 'on_time', deliveries: 1, repeats: 0 },
+    { monitor: 'm1', outcome: 'no_company', timing: 'on_time', deliveries: 1, repeats: 0 },
     { monitor: 'm1', outcome: 'repeated', timing: 'on_time', deliveries: 1, repeats: 0 },
+    { monitor: 'm1', outcome: 'test', timing: 'on_time', deliveries: 1, repeats: 0 },
     { monitor: 'm1', outcome: 'worked', timing: 'late', deliveries: 1, repeats: 0 },
     { monitor: 'm1', outcome: 'worked', timing: 'on_time', deliveries: 1, repeats: 1 },
     { monitor: 'm1', outcome: 'worked', timing: 'out_of_order', deliveries: 1, repeats: 0 },
   ])
+  const before = await deliveries.outcomes()
+  await deliveries.prune({ deliveries: new Date(now().getTime() + 1), seen: new Date(0) })
+  expect(await database.db.selectFrom('monitor_deliveries').select('digest').execute()).toEqual([])
+  expect(await deliveries.outcomes()).toEqual(before)
   const forget = [{ kind: 'domain' as const, value: 'acme.example' }]
   expect(await eraseSeen(database.db, forget)).toBe(3)
   expect(await eraseSeen(database.db, forget)).toBe(0)
+})
+
+test('a monitor is told by its id or our mark; for one that was deleted or is unknown nothing is worked', async () => {
+  const settings = new Set(['dach', 'spain'])
+  await keepMonitor(database.db, 'dach', 'm1', now())
+  await keepMonitor(database.db, 'dach', 'm2', now())
+  await keepMonitor(database.db, 'gone', 'm3', now())
+  await dropMonitor(database.db, 'gone', 'm3', now())
+  const taken: string[] = []
+  const monitor = createMonitor({
+    deliveries,
+    index,
+    onDemand: { request: async () => [] },
+    whose: async (given) =>
+      whoseMonitor(given, {
+        declared: settings,
+        known: await knownMonitors(database.db),
+        former: await formerMonitors(database.db),
+      }),
+    takeMatch: async (name, [signal]) => (taken.push(`${name} ${signal?.title}`), true),
+    connectors: ['hubspot'],
+    recipes: builtInRecipes,
+    recipe: 'profile',
+    networkName: 'profnet',
+    now,
+    onError: () => {},
+  })
+  const from = (monitor_id: string | undefined, name: string | undefined, title: string) =>
+    monitor.receive(
+      JSON.stringify({ monitor: { monitor_id, name }, signals: [{ id: 7, domain: 'acme.example', title }] }),
+    )
+  await from('m2', 'renamed', 'by its id')
+  await from('m1', undefined, 'of the one that was replaced: the same signal')
+  await from('m3', 'gone [paydirt gone]', 'of one that was deleted')
+  await from('m9', 'dach', 'of a stranger of the same name')
+  await from('m9', 'dach [paydirt dach]', 'of a copy')
+  await from(undefined, 'spain', 'of a stranger without an id')
+  await from(undefined, 'spain [paydirt spain]', 'by its mark')
+  while ((await monitor.work()) > 0);
+  expect(taken.toSorted()).toEqual(['dach by its id', 'spain by its mark'])
+  expect(
+    (await deliveries.outcomes()).map((each) => `${each.monitor} ${each.outcome} ${each.deliveries}`),
+  ).toEqual([
+    ' unknown_monitor 1',
+    'dach repeated 1',
+    'dach worked 1',
+    'gone deleted_monitor 1',
+    'm9 unknown_monitor 2',
+    'spain worked 1',
+  ])
 })

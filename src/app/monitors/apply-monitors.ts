@@ -110,7 +110,7 @@ async function remove(
   options: ApplyOptions,
 ): Promise<AppliedStep> {
   const end = await act(context, 'monitor.delete', { monitor_id: id }, options)
-  if (end.state === 'done') await dropMonitor(context.database.db, step.name, id)
+  if (end.state === 'done') await dropMonitor(context.database.db, step.name, id, context.now())
   return ended(step, end, id)
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listActions } from '../actions/list-actions.ts'
+import { reportDeliveries } from '../monitors/deliveries-report.ts'
 import { explainRecord } from '../records/explain.ts'
 import { indexAges } from '../records/index-ages.ts'
 import { planForget } from '../records/forget.ts'
@@ -77,6 +78,7 @@ export const queries = {
       describeCall(context, { ...call, maxAtomic: maxAtomic === undefined ? undefined : BigInt(maxAtomic) }),
   ),
   verification: query(z.strictObject({}), verifyAnswers),
+  monitorDeliveries: query(z.strictObject({}), reportDeliveries),
   undoPlan: query(
     z.strictObject({ run: z.string(), field: z.string().optional() }),
     (context, { run, field }) => planUndo(context, run, field),

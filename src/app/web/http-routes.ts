@@ -3,6 +3,8 @@ import type { HubspotSettings } from '../../connectors/hubspot/definition.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { apiTokenAuthenticator } from '../../http/callers/api-token.ts'
 import { hubspotAuthenticator } from '../../http/callers/hubspot.ts'
+import { whoseMonitor } from '../../domain/monitors/whose-monitor.ts'
+import { readKnownMonitors } from '../monitors/known-monitors.ts'
 import { takeDeliveredMatch } from '../matches/take-delivered.ts'
 import { monitorAuthenticator } from '../../http/callers/monitor.ts'
 import { salesforceAuthenticator } from '../../http/callers/salesforce.ts'
@@ -77,7 +79,8 @@ export async function openHttpRoutes(
     recipe: config.http.monitorRecipe ?? config.defaultRecipe,
     networkName: config.networkName,
     networkHosts: config.networkHosts,
-    takeMatch: (given, signals) => takeDeliveredMatch(context, given, signals),
+    whose: async (given) => whoseMonitor(given, await readKnownMonitors(context)),
+    takeMatch: (name, signals) => takeDeliveredMatch(context, name, signals),
     now,
     onError,
   })
@@ -87,7 +90,10 @@ export async function openHttpRoutes(
   const callbacks = createWorkflowCallbacks(db, { now })
 
   const monitorLoop = startPollLoop({
-    work: async () => void (await monitor.work()),
+    // Until none is due: after an outage many come at once.
+    work: async () => {
+      while (!stopping.aborted && (await monitor.work()) > 0);
+    },
     pauseMs: 5_000,
     onError,
   })
@@ -135,6 +141,12 @@ export async function openHttpRoutes(
       ...monitorRoutes(
         monitor,
         () => monitorLoop.wake(),
+        [
+          http.monitorHeader,
+          ...(http.monitorSignature
+            ? [http.monitorSignature.header, http.monitorSignature.timestampHeader ?? '']
+            : []),
+        ],
         monitorAuthenticator({
           header: http.monitorHeader,
           secret: http.monitorSecret,

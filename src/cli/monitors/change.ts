@@ -33,7 +33,7 @@ export async function changeMonitor(
       const known = (await knownMonitors(context.database.db)).find(
         ({ monitorId: id }) => id === body['monitor_id'],
       )
-      if (known) await dropMonitor(context.database.db, known.name, known.monitorId)
+      if (known) await dropMonitor(context.database.db, known.name, known.monitorId, context.now())
     },
   )
 }

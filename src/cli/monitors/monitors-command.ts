@@ -30,6 +30,7 @@ export function monitorsCommand(): Command {
     ...readings(),
     ...changes(),
     draftCommand(),
+    deliveriesCommand(),
   ])
     command.addCommand(sub)
   return command
@@ -162,4 +163,14 @@ function draftCommand(): Command {
       helpEnd({ examples: ['paydirt monitors draft "fintechs entering Spain"'], statuses: {} }),
     )
     .action(lazily(async () => (await import('./adopt.ts')).draftMonitor))
+}
+
+function deliveriesCommand(): Command {
+  return new Command('deliveries')
+    .description(
+      'Show what became of the deliveries of each monitor, by outcome, and how far its log was read. Reads the ledger alone.',
+    )
+    .option(...json)
+    .addHelpText('after', helpEnd({ examples: ['paydirt monitors deliveries'], statuses: {} }))
+    .action(lazily(async () => (await import('./deliveries.ts')).showDeliveries))
 }

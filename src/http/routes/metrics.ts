@@ -52,6 +52,11 @@ const ledgerGauges: Fill<LedgerMetrics> = {
     [],
     (it) => single(it.spendingStopped ? 1 : 0),
   ],
+  paydirt_monitor_deliveries: [
+    'Deliveries of monitors, repetitions of the same bytes among them, by outcome and timing.',
+    ['monitor', 'outcome', 'timing'],
+    (it) => it.monitorDeliveries,
+  ],
   paydirt_alerts: ['Active alerts.', ['condition', 'severity'], (it) => it.alerts],
 }
 

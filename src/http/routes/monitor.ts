@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { foreignHeaders } from '../../domain/monitors/foreign-headers.ts'
 import type { Monitor } from '../../producers/monitor.ts'
 import { anyone, type Authenticator } from '../server/caller.ts'
 import { route, type Route } from '../server/route.ts'
@@ -17,8 +18,9 @@ const bodyLimit = 1_000_000
 
 /** Receives a monitor's deliveries. Each is stored and acknowledged before it is processed. */
 export function monitorRoutes(
-  monitor: Pick<Monitor, 'receive'>,
+  monitor: Pick<Monitor, 'receive' | 'refuse'>,
   onReceived: () => void,
+  ownHeaders: readonly string[],
   authenticator: Authenticator,
 ): Route[] {
   return [
@@ -42,8 +44,9 @@ export function monitorRoutes(
       bodyLimit,
       anyContentType: true,
       answers: { 200: { description: 'The delivery is stored', schema: received } },
-      async handle({ text }) {
-        const isNew = await monitor.receive(text)
+      onUnreadable: (text, reason) => monitor.refuse(text, reason),
+      async handle({ text, context }) {
+        const isNew = await monitor.receive(text, foreignHeaders(context.req.raw.headers.keys(), ownHeaders))
         onReceived()
         return Response.json({ received: true, isNew })
       },

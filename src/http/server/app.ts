@@ -100,13 +100,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
     return each.handle({
       params: checked(each.params, context.req.param(), 'path'),
       query: checked(each.query, context.req.query(), 'query'),
-      body: each.body
-        ? checked(
-            each.body,
-            parseJson(text, request.headers.get('content-type'), each.anyContentType),
-            'body',
-          )
-        : undefined,
+      body: await readInput(),
       caller,
       text,
       requestId: context.get('requestId'),
@@ -114,6 +108,17 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
       signal: AbortSignal.any([request.signal, options.stopping]),
       context,
     })
+  }
+
+  async function readInput(): Promise<unknown> {
+    if (!each.body) return undefined
+    try {
+      const value = parseJson(text, request.headers.get('content-type'), each.anyContentType)
+      return checked(each.body, value, 'body')
+    } catch (error) {
+      if (error instanceof Problem) await each.onUnreadable?.(text, error.code)
+      throw error
+    }
   }
 
   async function authenticate(): Promise<Caller> {

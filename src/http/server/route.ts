@@ -47,6 +47,8 @@ export interface Route<
   anyContentType?: boolean | undefined
   /** Bytes. Default 64 kB. */
   bodyLimit?: number | undefined
+  /** Called with the body of an authenticated request that is refused because it is not JSON or not as the schema says. */
+  onUnreadable?: ((text: string, reason: string) => Promise<void>) | undefined
   /** Responses by status; the problem responses are the same for every route. */
   answers: Record<number, AnswerSpec>
   handle(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): Promise<Response>

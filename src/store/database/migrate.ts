@@ -36,6 +36,7 @@ import { crmNotes } from '../migrations/0032-crm-notes.ts'
 import { matches } from '../migrations/0033-matches.ts'
 import { declaredMonitors } from '../migrations/0034-declared-monitors.ts'
 import { monitorSeen } from '../migrations/0035-monitor-seen.ts'
+import { monitorLogs } from '../migrations/0037-monitor-logs.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -74,6 +75,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0033-matches', statements: matches },
   { name: '0034-declared-monitors', statements: declaredMonitors },
   { name: '0035-monitor-seen', statements: monitorSeen },
+  { name: '0037-monitor-logs', statements: monitorLogs },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

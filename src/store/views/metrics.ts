@@ -22,6 +22,7 @@ export interface LedgerMetrics {
   spendingStopped: boolean
   refusedCalls: Samples
   alerts: Samples
+  monitorDeliveries: Samples
   /** Exchanges with the data service, by operation and outcome, since the first start of all. */
   exchanges: Durations
   /** Calls to CRMs, by connector and call. */
@@ -91,6 +92,17 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
     refusedCalls: await read(sql`select reason, sum(count)::float8 as value from call_refusals group by 1`),
     alerts: await read(sql`
       select condition, severity, count(*)::float8 as value from alerts where ended_at is null group by 1, 2`),
+    // The monitors of the settings by name; all others as one, because their number is unbounded.
+    monitorDeliveries: await read(sql`
+      select case when monitor in (select name from declared_monitors) then monitor else 'other' end as monitor,
+        outcome, timing, sum(deliveries)::float8 as value
+      from (
+        select coalesce(monitor, '') as monitor, coalesce(outcome, 'waiting') as outcome,
+          coalesce(timing, 'on_time') as timing, count(*) + sum(repeats) as deliveries
+        from monitor_deliveries group by 1, 2, 3
+        union all
+        select monitor, outcome, timing, deliveries + repeats from monitor_delivery_totals
+      ) as counted group by 1, 2, 3`),
     exchanges: (await measuredTotals(db, 'exchange')).map(({ name, part, sum, buckets }) => ({
       labels: { operation: name, outcome: part },
       sum,

@@ -90,6 +90,32 @@ export interface AccessTables {
     triggered_at: Date | null
     /** The number of times that the same bytes came again. */
     repeats: Generated<bigint>
+    source: Generated<'hook' | 'log'>
+  }
+  monitor_newest: { monitor: string; triggered_at: Date }
+  monitor_delivery_totals: {
+    monitor: string
+    outcome: string
+    timing: string
+    deliveries: bigint
+    repeats: bigint
+  }
+  monitor_headers: { name: string; first_seen_at: Date; last_seen_at: Date }
+  former_monitors: { monitor_id: string; name: string; ended_at: Date }
+  monitor_log_reads: {
+    monitor_id: string
+    position: Date | null
+    read_at: Date | null
+    next_at: Date
+    problem: string | null
+    status: string | null
+  }
+  monitor_log_entries: {
+    monitor_id: string
+    entry_id: string
+    detected_at: Date | null
+    found: string
+    read_at: Date
   }
   monitor_seen: {
     monitor: string
