@@ -128,7 +128,15 @@ export async function act(
   context: Context,
   operation: Operation,
   body: Readonly<Record<string, unknown>>,
-  { signal, settleMs, onWait }: Pick<ApplyOptions, 'signal' | 'settleMs' | 'onWait'>,
+  {
+    signal,
+    settleMs,
+    onWait,
+    isNoted = false,
+  }: Pick<ApplyOptions, 'signal' | 'settleMs' | 'onWait'> & {
+    /** The audit log has it already, with the person who asked for it. */
+    isNoted?: boolean
+  },
 ): Promise<ActionEnd> {
   const known = await knownOfAccount(context, { asks: false })
   const config = await withAcceptedNames(context.config, context)
@@ -142,7 +150,7 @@ export async function act(
     ...(onWait && { onWait }),
   })
   // After the act: its own journal is there from before the first byte, so that a kill here loses no action.
-  if (end.state !== 'parked')
+  if (end.state !== 'parked' && !isNoted)
     await noteFromCli(context, 'service.action', {
       target: operation,
       details: { state: end.state, action: String(end.action.id) },

@@ -25,6 +25,7 @@ import { syncPlanRoutes } from './routes/sync-plans.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { taskRoutes } from './routes/tasks.ts'
+import { monitorRoutes } from './routes/watching/monitors.ts'
 import { signalRoutes } from './routes/watching/signals.ts'
 import { layout } from './view/layout.ts'
 
@@ -48,6 +49,8 @@ const deskPaths = [
   '/lists/*',
   '/signals',
   '/signals/*',
+  '/monitors',
+  '/monitors/*',
   '/contract/*',
   '/failures',
   '/failures/*',
@@ -115,6 +118,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   contractRoutes(app, desk)
   listActionRoutes(app, desk, listPageRoutes(app, desk))
   signalRoutes(app, desk)
+  monitorRoutes(app, desk)
   scheduleRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)

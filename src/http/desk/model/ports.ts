@@ -4,6 +4,7 @@ import type { ListsPort } from './lists/lists-port.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
 import type { UndoPort } from './run-undo.ts'
 import type { SyncPlansPort } from './sync-plan.ts'
+import type { MonitorsPort } from './watching/monitors-port.ts'
 import type { SignalsPort } from './watching/signals-port.ts'
 
 /** The desk's dependencies beyond the ledger. Wired in app/web/desk.ts. */
@@ -29,6 +30,7 @@ export interface DeskPorts {
   contract?: ContractPort | undefined
   lists?: ListsPort | undefined
   signals?: SignalsPort | undefined
+  monitors?: MonitorsPort | undefined
   /** Absent where no CRM can be reached. */
   undo?: UndoPort | undefined
   /** Alerts that were raised and are still active. */
