@@ -1,7 +1,7 @@
 import type { MonitorStep } from '../../../../domain/monitors/monitor-plan.ts'
 import type { Atomic } from '../../../../domain/money.ts'
 import type { MatchCount, MatchRow } from '../../../../store/matches/matches-page.ts'
-import type { MonitorsState, MonitorState } from '../../../../store/monitors/monitors-state.ts'
+import type { MonitorsState } from '../../../../store/monitors/monitors-state.ts'
 import type { DeskJob, OnJobEnd } from '../desk-job.ts'
 
 /** The monitors of the settings, with their deliveries and actions. Wired in app/web/watching. */
@@ -33,7 +33,7 @@ export interface MonitorView {
   worksMatches: boolean
   enrichesByItself: boolean
   /** Undefined: it is not at the service as far as the ledger knows. */
-  known: MonitorState | undefined
+  known: MonitorsState['monitors'][number] | undefined
   matches: readonly Pick<MatchCount, 'state' | 'matches'>[]
   /** The cost of its matches in this month (UTC), and the caps of the settings. */
   month: { month: string; spentAtomic: Atomic; capAtomic: Atomic | undefined }
