@@ -3,6 +3,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyMonitors } from '../../src/app/monitors/apply-monitors.ts'
 import { compareMonitors, readMonitors } from '../../src/app/monitors/compare-monitors.ts'
+import { indexRecords } from '../../src/app/records/index-records.ts'
 import { API_KEY } from '../../src/sandbox/accounts.ts'
 import { worldCompanies } from '../../src/sandbox/world/companies.ts'
 import { collectComplaints } from './complaints.ts'
@@ -75,6 +76,10 @@ describe.skipIf(!existsSync(executablePath))('the monitors of the desk in a brow
     const applied = await applyMonitors(stage.context, steps, { prune: false, replace: false, signal })
     expect(applied.map(({ state }) => state)).toEqual(['done', 'done'])
     const id = applied.find(({ step }) => step.name === 'dach')!.id!
+    await indexRecords(stage.context, stage.context.connectors.get('hubspot')!, 'companies', {
+      rebuild: true,
+      signal,
+    })
     for (const [at, { name, domain }] of worldCompanies().slice(0, 4).entries()) {
       const body = {
         monitor: { monitor_id: id, name: 'dach [paydirt dach]' },
@@ -84,10 +89,16 @@ describe.skipIf(!existsSync(executablePath))('the monitors of the desk in a brow
       for (let time = 0; time < 2; time += 1) expect((await deliver(body)).status).toBeLessThan(300)
     }
     await expect
-      .poll(async () => (await page.goto('/monitors/dach'), page.locator('#matches-title').count()), {
-        timeout: 30_000,
-      })
-      .toBe(1)
+      .poll(
+        async () => (
+          await page.goto('/monitors/dach'),
+          page.locator('.badge', { hasText: 'unknown' }).count()
+        ),
+        {
+          timeout: 60_000,
+        },
+      )
+      .toBe(4)
     await expect
       .poll(async () => (await page.goto('/monitors'), page.locator('.stacks').first().innerText()), {
         timeout: 30_000,

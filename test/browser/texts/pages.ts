@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { textMonitor } from './fill-monitors.ts'
 import { textPipeline } from './fill-signals.ts'
 import { textList, textListPlan } from './fill-lists.ts'
 
@@ -80,6 +81,8 @@ export const deskPages: readonly DeskPage[] = [
     name: 'signals-account',
     path: ({ account }) => `/signals/account?record=${encodeURIComponent(account)}`,
   },
+  { name: 'monitors', path: () => '/monitors' },
+  { name: 'monitor', path: () => `/monitors/${textMonitor}` },
   { name: 'failures', path: () => '/failures' },
   {
     name: 'failure-group',

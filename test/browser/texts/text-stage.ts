@@ -15,6 +15,7 @@ import { createSessionLedger } from '../../../src/store/access/sessions.ts'
 import { layLedger } from '../../support/ledger-template.ts'
 import { freshStores } from '../../support/stores.ts'
 import { fillLedger } from './fill-ledger.ts'
+import { fillMonitors, monitorsWith } from './fill-monitors.ts'
 import { fillSignals, signalsWith } from './fill-signals.ts'
 import { fillLists, listsWith } from './fill-lists.ts'
 
@@ -45,6 +46,7 @@ export async function openTextStage(text: string) {
       connectors: { hubspot: { mapping: { companies: { fields: { company_name: { property: text } } } } } },
       lists: listsWith(text),
       signals: signalsWith(),
+      monitors: monitorsWith(text),
       payment: { maxPricesUsd: { 'company.search': '0.05' } },
       schedules: {
         ['n'.repeat(40)]: {
@@ -63,6 +65,7 @@ export async function openTextStage(text: string) {
   const filled = await fillLedger(context.database.db, text, context.now())
   await fillLists(context, text)
   await fillSignals(context, text)
+  await fillMonitors(context, text)
   const connector = await openConnector(config, 'hubspot', undefined)
   context.connectors.set('hubspot', connector)
 

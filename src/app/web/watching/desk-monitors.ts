@@ -5,9 +5,10 @@ import type {
   MonitorsPort,
   MonitorView,
 } from '../../../http/desk/model/watching/monitors-port.ts'
-import { hasDrift } from '../../../domain/monitors/monitor-plan.ts'
+import { hasDrift, type MonitorStep } from '../../../domain/monitors/monitor-plan.ts'
 import { counted } from '../../../domain/values/counted.ts'
 import { matchCounts, matchesOfMonitor } from '../../../store/matches/matches-page.ts'
+import { noteComparison } from '../../../store/monitors/declared-monitors.ts'
 import { monitorsState } from '../../../store/monitors/monitors-state.ts'
 import type { ActionEnd } from '../../actions/action-end.ts'
 import { matchCaps } from '../../config/watching/match-lists.ts'
@@ -34,11 +35,14 @@ export function createDeskMonitors(context: Context, signal: AbortSignal): DeskM
   const { db } = database
   const jobs = createDeskJobs<MonitorJob>(context, { place: 'monitors' })
   let compared: ComparedView | undefined
+  /** The statuses that comparisons and actions have shown here, by name. They are later than those of the logs, or say the same. */
+  const seen = new Map<string, string>()
 
   async function work(action: MonitorAction): Promise<JobResult> {
     if (action.kind === 'compare') {
       const { steps, foreign, warnings } = await compareMonitors(context, { signal })
       compared = { at: now(), steps, foreign, warnings }
+      for (const step of steps) noteStatus(step)
       const differing = steps.filter((step) => step.do !== 'nothing').length
       return {
         text: hasDrift(steps)
@@ -53,8 +57,25 @@ export function createDeskMonitors(context: Context, signal: AbortSignal): DeskM
     const body = { monitor_id: await monitorId(context, monitor), status }
     const end = await act(context, 'monitor.update', body, { signal, isNoted: true })
     // The comparison tells of the time before.
-    if (end.state === 'done') compared = undefined
-    return actionResult(end, config.monitors[monitor]?.status ?? 'active', status)
+    if (end.state === 'done') {
+      compared = undefined
+      seen.set(monitor, status)
+      if (declaredStatus(monitor) !== status)
+        await noteComparison(db, [{ name: monitor, differs: true }], now())
+    }
+    return actionResult(end, declaredStatus(monitor), status)
+  }
+
+  function declaredStatus(name: string): string {
+    return config.monitors[name]?.status ?? 'active'
+  }
+
+  function noteStatus(step: MonitorStep): void {
+    if (step.do === 'create') seen.delete(step.name)
+    if (step.do === 'nothing') seen.set(step.name, declaredStatus(step.name))
+    if (!('changes' in step)) return
+    const change = step.changes.find(({ field }) => field === 'status')
+    seen.set(step.name, change ? String(change.shown) : declaredStatus(step.name))
   }
 
   return {
@@ -73,7 +94,8 @@ export function createDeskMonitors(context: Context, signal: AbortSignal): DeskM
           name,
           mode: settings.detection_mode,
           signalTypes: settings.signal_types,
-          declaredStatus: settings.status ?? 'active',
+          declaredStatus: declaredStatus(name),
+          status: seen.get(name) ?? known.get(name)?.status ?? undefined,
           webhook: settings.webhook,
           worksMatches: settings.onMatch !== undefined,
           enrichesByItself: settings.automaticPersonEnrichment !== undefined,

@@ -27,6 +27,8 @@ export interface MonitorView {
   signalTypes: readonly string[]
   /** The status of the settings. */
   declaredStatus: string
+  /** The status at the service as it was seen last, here or in its log. Undefined: never. */
+  status: string | undefined
   /** `auto`, an address, or undefined: it is read from its logs alone. */
   webhook: string | undefined
   /** Work is declared for each company that it names. */

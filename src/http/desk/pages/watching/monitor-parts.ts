@@ -12,11 +12,11 @@ const statusTones: Readonly<Record<string, 'ok' | 'warn' | 'quiet'>> = {
 }
 
 /** The status at the service, as far as it was read; else that of the settings. */
-export function statusBadge({ known, declaredStatus }: MonitorView): Markup {
+export function statusBadge({ known, status, declaredStatus }: MonitorView): Markup {
   if (!known) return badge('not made', 'warn', 'not made yet')
-  const status = known.status ?? declaredStatus
-  const shown = badge(status, statusTones[status] ?? 'warn', words(status).slice(0, 40))
-  if (known.status === null) return html`${shown} <small>by the settings</small>`
+  const word = status ?? declaredStatus
+  const shown = badge(word, statusTones[word] ?? 'warn', words(word).slice(0, 40))
+  if (status === undefined) return html`${shown} <small>by the settings</small>`
   return status === declaredStatus ? shown : html`${shown} <small>settings: ${words(declaredStatus)}</small>`
 }
 

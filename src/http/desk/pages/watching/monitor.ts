@@ -90,31 +90,45 @@ function factList(monitor: MonitorView, { now }: Shell): Markup {
   ])
 }
 
+/** Pause, or resume, or both while nobody has seen which of them it needs. */
 function statusCard({ monitor, job }: MonitorPageView, { visitor }: Shell): Markup | string {
   if (job && !job.ended) return ''
-  const { name, known, declaredStatus } = monitor
-  const isPaused = (known?.status ?? declaredStatus) === 'paused'
-  const [action, text] = isPaused ? ['resume', 'Resume'] : ['pause', 'Pause']
+  const { name, status, declaredStatus } = monitor
+  const actions = [
+    {
+      action: 'pause',
+      text: 'Pause',
+      effect: 'The service stops watching until it is resumed. What was delivered is still worked.',
+      isOffered: status !== 'paused',
+    },
+    {
+      action: 'resume',
+      text: 'Resume',
+      effect: 'The service watches again, and delivers what it finds.',
+      isOffered: status !== 'active',
+    },
+  ]
   return card(
     'actions',
     'Actions',
     html`<div class="actions">
-      <details class="ask">
-        <summary>${text}</summary>
-        <form method="post" action="/monitors/${name}/${action}">
-          ${csrf(visitor)}
-          <p>
-            ${
-              isPaused
-                ? 'The service watches again, and delivers what it finds.'
-                : 'The service stops watching until it is resumed. What was delivered is still worked.'
-            }
-            It may charge for the change. The settings say <strong>${words(declaredStatus)}</strong>, and
-            <code>paydirt monitors apply</code> restores that.
-          </p>
-          <button class="primary" type="submit">Yes, ${action} it at the service</button>
-        </form>
-      </details>
+      ${actions
+        .filter(({ isOffered }) => isOffered)
+        .map(
+          ({ action, text, effect }) =>
+            html`<details class="ask">
+              <summary>${text}</summary>
+              <form method="post" action="/monitors/${name}/${action}">
+                ${csrf(visitor)}
+                <p>
+                  ${effect} It may charge for the change. The settings say
+                  <strong>${words(declaredStatus)}</strong>, and <code>paydirt monitors apply</code> restores
+                  that.
+                </p>
+                <button class="primary" type="submit">Yes, ${action} it at the service</button>
+              </form>
+            </details>`,
+        )}
     </div>`,
   )
 }
@@ -124,7 +138,7 @@ function changesCard({ view, monitor }: MonitorPageView): Markup | string {
   if (!step) return ''
   const texts = {
     create: 'It is not at the service: apply makes it.',
-    update: 'Somebody changed it at the service: apply restores the settings.',
+    update: 'It is not as the settings say: apply restores them.',
     pause: 'The settings say paused: apply pauses it.',
     replace: 'Its detection mode cannot change: apply --replace makes a new one, then deletes this one.',
     delete: 'Another one of this name is there: apply --prune deletes it.',

@@ -115,7 +115,7 @@ export function compareCard(
   return card(
     'comparison',
     'Compared with the service',
-    html`<p>
+    html`<p class="above">
         ${last === undefined ? 'Never compared.' : html`Compared last ${instant(last, now)}.`}
         ${compared && compared.foreign > 0 ? html`${counted(compared.foreign, 'monitor')} of others, never touched.` : ''}
       </p>
