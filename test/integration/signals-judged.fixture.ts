@@ -10,6 +10,7 @@ import { cloudRow } from '../../src/sandbox/searches/clouds.ts'
 import { expansionRow } from '../../src/sandbox/searches/expansion-rows.ts'
 import { jobRow } from '../../src/sandbox/searches/jobs.ts'
 import { newsRow } from '../../src/sandbox/searches/news.ts'
+import { advertisementsAtHome } from '../../src/sandbox/world/advertisements.ts'
 import { worldCompanies } from '../../src/sandbox/world/companies.ts'
 import { createWorld } from '../../src/sandbox/world/world.ts'
 import { startSignalsJudge, type JudgedDay } from '../support/signals-judge.ts'
@@ -93,6 +94,12 @@ export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: num
     accounts.set(crm.add({ [name]: title, [domain]: site }), site)
   }
   for (let index = 0; index < count; index += 1) add(index)
+  // Campaigns that end on a day on which advertisements are asked for.
+  const lastDay = Math.floor(begins / dayMs) + 14
+  const ending = all.filter((company) =>
+    advertisementsAtHome(company, lastDay).some((each) => each.lastDay === lastDay),
+  )
+  for (const { index } of ending.slice(0, 2)) add(index)
   for (const site of ['nobody-knows-it.example', 'nor-this-one.example'])
     accounts.set(crm.add({ [name]: 'Nobody knows it', [domain]: site }), site)
   const companyOf = new Map(all.map((company) => [company.domain, company]))
