@@ -161,12 +161,7 @@ export async function judgedPipeline(sandbox: Sandbox, kind: CrmKind, count: num
       const startedAt = performance.now()
       at = begins + day * dayMs
       while (reached < day) changes[(reached += 1)]?.()
-      const order = JSON.stringify({ at: new Date(at).toISOString() })
-      const told = await fetch(new URL('/_sandbox/clock', sandbox.serviceUrl), {
-        method: 'POST',
-        body: order,
-      })
-      if (!told.ok) throw new Error(await told.text())
+      sandbox.clock.set(new Date(at))
       const paidBefore = await paid()
       const ran = await run()
       const paidUsd = (await paid()) - paidBefore
