@@ -18,6 +18,24 @@ This page is written from the catalogue (\`src/service/catalogue\`) by \`node sc
 An operation whose path is not shown has one request in flight until one of its answers was read as expected. [service.md](service.md) has one call of each family.
 `
 
+const deliveries = `## Deliveries and logs of monitors
+
+The description names \`signals\` and \`companies\` alone (sections 4.4 and 6). Everything else that is read is assumed, and a part that is missing changes only what is said here.
+
+| of | name | without it |
+| --- | --- | --- |
+| delivery | \`monitor.monitor_id\` or \`monitor.id\`, \`monitor_id\` | the monitor is told by our mark in \`monitor.name\` |
+| delivery | \`triggered_at\` | it is neither late nor out of order |
+| delivery | \`is_test\`, \`is_validation\`; \`event\` or \`type\` is \`test\` or \`validation\` | it is worked |
+| signal | \`signal_id\` or \`id\` | it is told by company, type and day, else by its content |
+| signal | \`domain\`, profile URL, or a \`company\` with them | \`no_company\` |
+| log | \`detected_at\`, or \`triggered_at\`, \`occurred_at\`, \`created_at\` | every reading reads the whole log, and no habit is learned |
+| log | the same \`signals\` or \`companies\` as the delivery, in the entry, its \`payload\`, \`body\`, \`delivery\` or \`detection\` | the entry itself is read as one signal |
+| log | \`is_test\`, \`is_validation\` | it is worked |
+| log | entries newest first | every reading reads the whole log |
+| list | \`status\` | no alert tells of a monitor that was stopped |
+`
+
 /** Returns docs/service-contract.md as it is written from the catalogue. */
 export function contractPage(): string {
   const catalogue = createCatalogue()
@@ -25,7 +43,7 @@ export function contractPage(): string {
     const operations = Object.keys(members) as Operation[]
     return `## ${family}\n\n${operations.map((operation) => sectionOf(catalogue.of(operation))).join('\n')}`
   })
-  return `${intro}\n${sections.join('\n')}\n${vocabularySection()}`
+  return `${intro}\n${sections.join('\n')}\n${deliveries}\n${vocabularySection()}`
 }
 
 function sectionOf(contract: Contract): string {

@@ -3,6 +3,7 @@ import { describeError } from '../domain/errors.ts'
 import { configuredCrms, openConnector } from './context/connectors.ts'
 import type { Context } from './context/context.ts'
 import { startMatches } from './matches/start-matches.ts'
+import { startCatchUp } from './monitors/start-catch-up.ts'
 import { startAlerts } from './ops/alerts.ts'
 import { startMaintenance } from './runs/maintenance.ts'
 import { startWorkerRuntime } from './runs/worker-runtime.ts'
@@ -80,6 +81,8 @@ async function startScheduler(
   stops.push(() => schedules.stop(15_000))
   const matches = await startMatches(context)
   if (matches) stops.push(() => matches.stop())
+  const logs = startCatchUp(context)
+  if (logs) stops.push(() => logs.stop())
   const alerts = startAlerts(context)
   stops.push(() => alerts.stop())
   const names = context.config.schedules.map(({ name }) => name).join(', ')

@@ -12,6 +12,7 @@ const well: AlertState = {
   schedules: [],
   contract: [],
 }
+const monitor = { differs: false, declared: 'active', readAt: now, status: 'active', detections: [] }
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
 const decide = (state: Partial<AlertState>, standing: Standing[] = []) =>
   decideAlerts({ ...well, ...state }, standing, rules, now)
@@ -50,6 +51,19 @@ test.each<[string, Partial<AlertState>, string[]]>([
       ],
     },
     ['schedule_missed/nightly/contacts'],
+  ],
+  [
+    'monitors that were stopped or changed there',
+    {
+      monitors: [
+        { ...monitor, name: 'a', status: 'paused' },
+        { ...monitor, name: 'b', status: null, differs: true },
+        { ...monitor, name: 'c', status: 'paused', declared: 'paused' },
+        { ...monitor, name: 'd', readAt: null, status: null },
+        { ...monitor, name: 'e', detections: Array.from({ length: 9 }, (_, at) => hoursAgo(60 + at)) },
+      ],
+    },
+    ['monitor_stopped/a', 'monitor_drift/b', 'monitor_stopped/b', 'monitor_silent/e'],
   ],
   [
     'answers that are not as expected, each operation once',

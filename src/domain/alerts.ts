@@ -1,4 +1,5 @@
 import { counted } from './values/counted.ts'
+import { silentSince } from './monitors/silence.ts'
 import { formatUsd, type Atomic } from './money.ts'
 
 const alertConditions = [
@@ -9,6 +10,9 @@ const alertConditions = [
   'reconciliation_difference',
   'schedule_missed',
   'contract_drift',
+  'monitor_stopped',
+  'monitor_silent',
+  'monitor_drift',
 ] as const
 export type AlertCondition = (typeof alertConditions)[number]
 export type Severity = 'warning' | 'critical'
@@ -40,6 +44,21 @@ export interface AlertState {
   schedules: { schedule: string; entity: string; state: string; plannedAt: Date; reason: string | null }[]
   /** Operations whose answers are not as the catalogue says, or that are stopped for one, with the problems in words. */
   contract: { operation: string; problem: string }[] | undefined
+  /** The monitors of the settings that were made at the service. */
+  monitors?: AlertedMonitor[] | undefined
+}
+
+interface AlertedMonitor {
+  name: string
+  /** True where it was changed at the service; null: never compared. */
+  differs: boolean | null
+  /** The status that the settings say. */
+  declared: string
+  /** Its log and its status were read; null: never. */
+  readAt: Date | null
+  /** Null where the service does not show it any more. */
+  status: string | null
+  detections: readonly Date[]
 }
 
 export interface AlertRules {
@@ -71,6 +90,7 @@ export function decideAlerts(
     ...(state.wallet === undefined ? (['wallet_low'] as const) : []),
     ...(state.reconciliation === undefined ? (['reconciliation_difference'] as const) : []),
     ...(state.contract === undefined ? (['contract_drift'] as const) : []),
+    ...(state.monitors === undefined ? monitorConditions : []),
   ])
   return {
     raise: findings.filter((finding) => !before.has(nameOf(finding))),
@@ -89,6 +109,7 @@ function findingsOf(state: AlertState, rules: AlertRules, now: Date, before: Set
     ...difference(state),
     ...scheduleMissed(state),
     ...contractDrift(state),
+    ...monitorAlerts(state),
   ]
 }
 
@@ -174,6 +195,42 @@ function contractDrift({ contract = [] }: AlertState): Finding[] {
   }))
 }
 
+const monitorConditions = ['monitor_stopped', 'monitor_silent', 'monitor_drift'] as const
+
+function monitorAlerts({ monitors = [] }: AlertState): Finding[] {
+  return monitors.flatMap(({ name, differs, declared, readAt, status, detections }) => {
+    const finding = (condition: AlertCondition, message: string): Finding => ({
+      condition,
+      subject: name,
+      severity: 'warning',
+      message,
+    })
+    const drift =
+      differs === true
+        ? [finding('monitor_drift', `the monitor ${name} is not as the settings say: paydirt monitors plan`)]
+        : []
+    if (readAt === null || declared !== 'active') return drift
+    if (status !== 'active')
+      return [
+        ...drift,
+        finding(
+          'monitor_stopped',
+          `the service ${status === null ? 'does not show' : 'has stopped'} the monitor ${name}${status === null ? ' any more' : `: it is ${status}`}`,
+        ),
+      ]
+    const since = silentSince(detections, readAt)
+    return since === undefined
+      ? drift
+      : [
+          ...drift,
+          finding(
+            'monitor_silent',
+            `the monitor ${name} has detected nothing since ${since.toISOString()}, longer than ever`,
+          ),
+        ]
+  })
+}
+
 const endings: Record<AlertCondition, (subject: string) => string> = {
   wallet_low: () => 'the wallet has enough again',
   cap_reached: (window) => `no work waits for the cap of the ${window} any more`,
@@ -181,6 +238,9 @@ const endings: Record<AlertCondition, (subject: string) => string> = {
   nothing_written: () => 'records are written again, or none is due',
   reconciliation_difference: () => 'ledger and chain agree',
   contract_drift: (operation) => `answers of ${operation} are as expected again`,
+  monitor_stopped: (name) => `the monitor ${name} is active again`,
+  monitor_silent: (name) => `the monitor ${name} detects again`,
+  monitor_drift: (name) => `the monitor ${name} is as the settings say`,
   schedule_missed: (subject) => `${subject} has begun a later run`,
 }
 

@@ -91,10 +91,12 @@ export function createMonitor(options: MonitorOptions): Monitor {
       return deliveries.finish(digest, { ...none, monitor, outcome: `${whose.is}_monitor` })
     if (read.signals.length === 0)
       return deliveries.finish(digest, { ...none, monitor, outcome: 'no_company' })
-    const isLate = read.triggeredAt !== null && receivedAt.getTime() - read.triggeredAt.getTime() > lateMs
+    // An entry of the log was never sent here, so that it is neither late nor out of order.
+    const triggeredAt = source === 'log' ? null : read.triggeredAt
+    const isLate = triggeredAt !== null && receivedAt.getTime() - triggeredAt.getTime() > lateMs
     const fresh = await deliveries.admit(digest, {
       monitor,
-      triggeredAt: read.triggeredAt,
+      triggeredAt,
       isLate,
       signals: read.signals.map(({ meaning, company }) => ({
         meaning,

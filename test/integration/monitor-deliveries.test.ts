@@ -1,3 +1,4 @@
+// One file because each test is one sequence of deliveries through one receiver, counted at its end.
 import { beforeEach, expect, test } from 'vitest'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import {

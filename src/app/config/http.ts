@@ -37,6 +37,12 @@ export const httpSchema = z.strictObject({
         defaultText: '`recipe`',
         example: 'contact',
       }).optional(),
+      logsEveryMinutes: setting(z.int().min(0).max(1_440), {
+        means:
+          'the pause between two readings of the [logs](monitors.md#deliveries-that-were-missed) of the service, for deliveries that were missed; 0: none is read by `paydirt start`',
+        default: 60,
+        example: 15,
+      }),
       signature: z
         .strictObject({
           header: described(headerName, {
@@ -81,6 +87,8 @@ export interface HttpConfig {
   monitorHeader: string
   monitorRecipe: string | undefined
   monitorSignature: DeliverySignature | undefined
+  /** 0: the logs of monitors are not read by themselves. */
+  monitorLogsEveryMs: number
   monitorSigningSecret: string | undefined
 }
 
@@ -101,6 +109,7 @@ export function httpConfig(env: Environment, file: z.output<typeof httpSchema> =
     monitorSecret: env.PAYDIRT_MONITOR_SECRET,
     monitorHeader: env.PAYDIRT_MONITOR_HEADER ?? 'x-paydirt-monitor-secret',
     monitorRecipe: file.monitor?.recipe,
+    monitorLogsEveryMs: (file.monitor?.logsEveryMinutes ?? 60) * 60_000,
     monitorSigningSecret: env.PAYDIRT_MONITOR_SIGNING_SECRET,
     monitorSignature:
       file.monitor?.signature && toleranceSeconds !== undefined

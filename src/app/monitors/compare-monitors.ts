@@ -46,11 +46,17 @@ export async function readMonitors(context: Context, signal: AbortSignal): Promi
  */
 export async function compareMonitors(
   context: Context,
-  { signal, purse }: { signal: AbortSignal; purse?: Purse | undefined },
+  options: {
+    signal: AbortSignal
+    purse?: Purse | undefined
+    /** The monitors of the workspace, where they were read just now. */
+    shown?: ShownMonitor[]
+  },
 ): Promise<ComparedMonitors> {
+  const { signal, purse } = options
   const { db } = context.database
   const { monitors: declared, ...others } = await declaredMonitors(context, { signal, purse })
-  const shown = await readMonitors(context, signal)
+  const shown = options.shown ?? (await readMonitors(context, signal))
   const ids = new Set(shown.map(({ id }) => id))
   const known = new Map(
     (await knownMonitors(db))
@@ -63,9 +69,11 @@ export async function compareMonitors(
   for (const step of steps)
     if ('id' in step && step.do !== 'delete' && !known.has(step.name))
       await keepMonitor(db, step.name, step.id, context.now())
+  // A monitor whose companies are not all found at the service yet cannot be compared.
+  const open = new Set(others.open.map(({ monitor }) => monitor))
   await noteComparison(
     db,
-    steps.map((step) => ({ name: step.name, differs: step.do !== 'nothing' })),
+    steps.flatMap(({ name, do: step }) => (open.has(name) ? [] : [{ name, differs: step !== 'nothing' }])),
     context.now(),
   )
   const ours = new Set(known.values())

@@ -4,6 +4,7 @@ import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
 import { describeError } from '../../domain/errors.ts'
 import { reportCondition } from '../../domain/signals/scheduled-report.ts'
 import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
+import { watchedMonitors } from '../../store/monitors/log-reads.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { contractDrift } from '../service/contract-drift.ts'
 import { sendAlert } from './alert-webhook.ts'
@@ -62,6 +63,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
       ...(await ledger.state({ schedules, foreground })),
       wallet: await readWallet(),
       contract: await readContract(),
+      monitors: await readMonitors(),
     }
     const decision = decideAlerts(state, await ledger.active(), rules, now())
     const { raised, ended } = await ledger.apply(decision, { deliver: webhook !== undefined })
@@ -78,6 +80,11 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
       logError(context, error)
       return undefined
     }
+  }
+
+  async function readMonitors(): Promise<AlertState['monitors']> {
+    const watched = await watchedMonitors(context.database.db, Object.keys(config.monitors))
+    return watched.map((each) => ({ ...each, declared: config.monitors[each.name]?.status ?? 'active' }))
   }
 
   async function readWallet(): Promise<AlertState['wallet']> {

@@ -16,7 +16,7 @@ function textOf({ monitors, others, unknownHeaders }: DeliveriesReport): string 
   const lines = monitors.flatMap(({ name, deliveries, log }) => [
     `${name}:`,
     ...(deliveries.length === 0 ? ['  nothing was delivered yet'] : deliveries.map(lineOf)),
-    `  log: ${log.readAt === null ? 'not read yet' : `read ${utcMinute(new Date(log.readAt))}, ${counted(log.entries, 'entry', 'entries')}, ${log.missing} not delivered`}${log.problem === null ? '' : `; ${log.problem}`}`,
+    `  log: ${log.readAt === null ? 'not read yet' : `read ${utcMinute(new Date(log.readAt))}, ${counted(log.entries, 'entry', 'entries')}`}${log.problem === null ? '' : `; ${log.problem}`}`,
   ])
   for (const [monitor, counts] of Map.groupBy(others, (each) => each.monitor))
     lines.push(

@@ -31,6 +31,7 @@ export function monitorsCommand(): Command {
     ...changes(),
     draftCommand(),
     deliveriesCommand(),
+    catchUpCommand(),
   ])
     command.addCommand(sub)
   return command
@@ -173,4 +174,21 @@ function deliveriesCommand(): Command {
     .option(...json)
     .addHelpText('after', helpEnd({ examples: ['paydirt monitors deliveries'], statuses: {} }))
     .action(lazily(async () => (await import('./deliveries.ts')).showDeliveries))
+}
+
+function catchUpCommand(): Command {
+  return new Command('catch-up')
+    .description(
+      'Read the logs of the service now, as `paydirt start` does by itself, and have what was not delivered worked.',
+    )
+    .option('--plan', 'compare, and store nothing', false)
+    .option(...json)
+    .addHelpText(
+      'after',
+      helpEnd({
+        examples: ['paydirt monitors catch-up --plan', 'paydirt monitors catch-up'],
+        statuses: { 1: 'a log could not be read to its end' },
+      }),
+    )
+    .action(lazily(async () => (await import('./catch-up.ts')).catchUpMonitors))
 }

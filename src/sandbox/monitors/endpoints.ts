@@ -98,7 +98,7 @@ export function monitorEndpoints(context: MonitorContext): { read: DirectEndpoin
   function logs({ query }: DirectAsk, { monitor_id: id }: Monitor): DirectAnswer {
     const page = readPage(query, plan())
     if ('refused' in page) return page
-    return { data: pageOf('logs', structuredClone(log.of(id)), page), ignoredFields: page.ignoredFields }
+    return { data: structuredClone(pageOf('logs', log.of(id), page)), ignoredFields: page.ignoredFields }
   }
 
   function charts({ query }: DirectAsk, { monitor_id: id }: Monitor): DirectAnswer {

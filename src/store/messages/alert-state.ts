@@ -10,7 +10,7 @@ export async function readAlertState(
   db: Database,
   { schedules, foreground }: { schedules: readonly string[]; foreground: readonly string[] },
   at: Date,
-): Promise<Omit<AlertState, 'wallet' | 'contract'>> {
+): Promise<Omit<AlertState, 'wallet' | 'contract' | 'monitors'>> {
   const { rows: caps } = await sql<{ window: string; lookups: number; resumes_at: Date | null }>`
     select substr(code, 8) as "window", count(*)::int as lookups,
       nullif(min(due_at), '9999-01-01T00:00:00Z') as resumes_at

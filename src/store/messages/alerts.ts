@@ -29,7 +29,7 @@ export interface AlertLedger {
   state(options: {
     schedules: readonly string[]
     foreground: readonly string[]
-  }): Promise<Omit<AlertState, 'wallet' | 'contract'>>
+  }): Promise<Omit<AlertState, 'wallet' | 'contract' | 'monitors'>>
   active(): Promise<(Standing & Omit<Alert, 'condition'>)[]>
   /**
    * Stores a decision and its messages in one transaction. Returns only the alerts that this call raised or ended: when two

@@ -18,7 +18,7 @@ interface MonitorState {
     readAt: Date | null
     nextAt: Date | null
     problem: string | null
-    /** The entries that were compared, and how many of them had not been delivered then. */
+    /** The entries that were compared, and how many of them were not worked here then. */
     entries: number
     missing: number
     lastDetectionAt: Date | null
