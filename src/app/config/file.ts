@@ -196,6 +196,7 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
 
 /** The name under which a config file imports `defineConfig`, which is all that the package exports. */
 const ownPackage = 'paydirt'
+const selfFormat = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'module'
 
 /**
  * Imports a file of TypeScript as an ES module, and what it imports from its own folder too, also where the folder's
@@ -205,8 +206,7 @@ const ownPackage = 'paydirt'
 async function importAsModule(file: string): Promise<unknown> {
   const hooks = registerHooks({
     resolve(specifier, context, next) {
-      if (specifier === ownPackage)
-        return { url: import.meta.url, format: 'module-typescript', shortCircuit: true }
+      if (specifier === ownPackage) return { url: import.meta.url, format: selfFormat, shortCircuit: true }
       const resolved = next(specifier, context)
       const isOurs = resolved.format === 'commonjs-typescript' && !resolved.url.includes('/node_modules/')
       return isOurs ? { ...resolved, format: 'module-typescript' } : resolved

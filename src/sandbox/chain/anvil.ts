@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { anvilBinary } from './anvil-binary.ts'
 
 export const CHAIN_ID = 8453
 
@@ -35,7 +35,12 @@ export async function startAnvil({ rpcPort = 0, stateFile }: AnvilOptions = {}):
   const options = ['--port', String(rpcPort), ...(stateFile === undefined ? [] : ['--state', stateFile])]
   const keeper = spawn(
     process.execPath,
-    [fileURLToPath(new URL('anvil-keeper.ts', import.meta.url)), anvilBinary(), ...ARGUMENTS, ...options],
+    [
+      fileURLToPath(new URL('anvil-keeper.ts', import.meta.url)),
+      await anvilBinary(),
+      ...ARGUMENTS,
+      ...options,
+    ],
     // A process group of its own: Ctrl-C in a terminal must reach the sandbox, which settles open payments, and not
     // anvil.
     { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: keeperEnvironment() },
@@ -70,17 +75,4 @@ export async function startAnvil({ rpcPort = 0, stateFile }: AnvilOptions = {}):
 function keeperEnvironment() {
   const { PATH, HOME, TMPDIR } = process.env
   return { PATH, HOME, TMPDIR, NO_COLOR: '1' }
-}
-
-// The package's own launcher would be one more process that can be orphaned, so the binary is started directly.
-function anvilBinary() {
-  const launcher = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')
-  const architecture = process.arch === 'x64' ? 'amd64' : process.arch
-  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`
-  try {
-    const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
-    return createRequire(launcher).resolve(`${name}/bin/${binary}`)
-  } catch (cause) {
-    throw new Error(`the sandbox's chain needs ${name}, which is not installed`, { cause })
-  }
 }

@@ -1,0 +1,119 @@
+// `npm run build`: makes the package's JavaScript and type declarations in dist/. `npm pack` runs it first. Dependencies
+// stay outside the bundle, so that their licences, versions and security notices are those of the installation.
+
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+import { root } from './runtime.mjs'
+
+const src = join(root, 'src')
+const dist = join(root, 'dist')
+const declarations = join(root, 'node_modules/.cache/paydirt-declarations')
+
+// The programs and threads that are started by their path, the library, and the file that a config file gets as `paydirt`.
+const entries = [
+  'app/config/file',
+  'app/index',
+  'cli/main',
+  'queues/embedded-redis-thread',
+  'sandbox/chain/anvil-keeper',
+  'sandbox/main',
+]
+
+// Stands for the way from a chunk to dist/, which is known once the chunk has its place.
+const DIST = '@dist@'
+
+/**
+ * A module in a chunk keeps the address that its source has below src/, with dist/ in its place: what it reads or starts
+ * beside itself is found there.
+ */
+const placesOfSources = {
+  name: 'places-of-sources',
+  transform(code, id) {
+    if (!id.startsWith(src) || !code.includes('import.meta.')) return null
+    const place = relative(src, id).replace(/\.ts$/, '.js')
+    return code
+      .split('\n')
+      .map((line) =>
+        line.includes('import.meta.')
+          ? line
+              .replaceAll(/(['"])((?:\.{0,2}\/)*[\w/-]+)\.ts\1/g, '$1$2.js$1')
+              .replaceAll('import.meta.url', `new URL('${DIST}/${place}', import.meta.url).href`)
+              .replaceAll('import.meta.dirname', `(import.meta.dirname + '/${DIST}/${dirname(place)}')`)
+          : line,
+      )
+      .join('\n')
+  },
+  renderChunk(code, chunk) {
+    if (!code.includes(DIST)) return null
+    return { code: code.replaceAll(DIST, relative(dirname(chunk.fileName), '.') || '.') }
+  },
+}
+
+rmSync(dist, { recursive: true, force: true })
+await bundle()
+copyAssets()
+declare()
+chmodSync(join(root, 'bin/paydirt.mjs'), 0o755)
+
+async function bundle() {
+  const build = await rolldown({
+    input: Object.fromEntries(entries.map((name) => [name, join(src, `${name}.ts`)])),
+    platform: 'node',
+    external: [/^node:/, /^[^./]/],
+    transform: { target: 'node22' },
+    treeshake: { moduleSideEffects: true },
+    plugins: [placesOfSources],
+    logLevel: 'warn',
+    onLog(level, log, report) {
+      if (level !== 'info') report('error', log)
+    },
+  })
+  await build.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Whole lines and names stay: a stack trace in a report has to be read.
+    minify: false,
+    comments: { annotation: true, legal: true, jsdoc: false },
+  })
+  await build.close()
+}
+
+function copyAssets() {
+  const isAsset = /\.(css|js|svg|json)$/
+  for (const file of globSync('**/*', { cwd: src }))
+    if (isAsset.test(file)) cpSync(join(src, file), join(dist, file))
+}
+
+/** Declarations of the library alone, with all that they name. Paths end in .js, as those of the JavaScript do. */
+function declare() {
+  rmSync(declarations, { recursive: true, force: true })
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'scripts/tsconfig.build.json')],
+    { stdio: 'inherit' },
+  )
+  if (status !== 0) process.exit(1)
+  const waiting = ['app/index.d.ts']
+  const taken = new Set(waiting)
+  for (const file of waiting) {
+    const text = readFileSync(join(declarations, file), 'utf8').replaceAll(
+      /((?:from|import)\s*\(?\s*)(['"])(\.{1,2}\/[^'"]+)\.(?:ts|js)\2/g,
+      (_, before, quote, path) => {
+        const named = join(dirname(file), `${path}.d.ts`)
+        if (!existsSync(join(declarations, named)))
+          throw new Error(`${file} names ${path}, which is not declared`)
+        if (!taken.has(named)) {
+          taken.add(named)
+          waiting.push(named)
+        }
+        return `${before}${quote}${path}.js${quote}`
+      },
+    )
+    cpSync(join(declarations, file), join(dist, file))
+    writeFileSync(join(dist, file), text)
+  }
+}

@@ -1,0 +1,2 @@
+export function nextVersion(version: string, part: string): string
+export function released(changelog: string, version: string, date: string): string
