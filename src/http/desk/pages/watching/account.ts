@@ -32,9 +32,7 @@ export function accountPage(
       · <a href="/signals">All accounts</a>`,
     current: '/signals',
     body: html`${scores.map((score) => scoreCard(score, shell))} ${timelineCard(view, shell)}
-      <div class="columns even">
-        ${card('facts', 'What is known', factList(view))} ${checksCard(view, shell)}
-      </div>`,
+    ${card('facts', 'What is known', factList(view))} ${checksCard(view, shell)}`,
   }
 }
 

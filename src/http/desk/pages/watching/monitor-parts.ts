@@ -15,7 +15,9 @@ const statusTones: Readonly<Record<string, 'ok' | 'warn' | 'quiet'>> = {
 export function statusBadge({ known, status, declaredStatus }: MonitorView): Markup {
   if (!known) return badge('not made', 'warn', 'not made yet')
   const word = status ?? declaredStatus
-  const shown = badge(word, statusTones[word] ?? 'warn', words(word).slice(0, 40))
+  // A word that nobody knows has any length: a badge does not break.
+  const tone = statusTones[word]
+  const shown = tone ? badge(word, tone, word) : inlineText(words(word), 40)
   if (status === undefined) return html`${shown} <small>by the settings</small>`
   return status === declaredStatus ? shown : html`${shown} <small>settings: ${words(declaredStatus)}</small>`
 }

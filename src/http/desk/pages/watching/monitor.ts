@@ -23,7 +23,7 @@ export function monitorPage(page: MonitorPageView, shell: Shell): Page {
   const isOperator = shell.visitor.role !== undefined && mayAct(shell.visitor.role, 'operator')
   return {
     title: monitor.name,
-    lead: html`A monitor in ${words(monitor.mode)} for
+    lead: html`A monitor in ${inlineText(words(monitor.mode), 40)} for
       ${inlineText(monitor.signalTypes.map(words).join(', '), 80)}. <a href="/monitors">All monitors</a>`,
     current: '/monitors',
     body: html`${refused === undefined ? '' : html`<div class="problem" role="alert">${blockText(refused, 600)}</div>`}

@@ -69,7 +69,9 @@ function monitorsTable(monitors: readonly MonitorView[], { now }: Shell): Markup
         isHead: true,
         cell: ({ name, mode, signalTypes }) =>
           html`<a href="/monitors/${name}">${name}</a
-            ><small>${words(mode)} · ${inlineText(signalTypes.map(words).join(', '), 60)}</small>`,
+            ><small
+              >${inlineText(words(mode), 40)} · ${inlineText(signalTypes.map(words).join(', '), 60)}</small
+            >`,
       },
       { name: 'State', cell: statusBadge },
       { name: 'Drift', cell: (monitor) => driftBadge(monitor, now) },
