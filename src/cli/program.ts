@@ -16,6 +16,7 @@ import { optionsCommand } from './setup/options-command.ts'
 import { passwordCommand } from './setup/password-command.ts'
 import { listsCommand } from './lists/lists-command.ts'
 import { monitorsCommand } from './monitors/monitors-command.ts'
+import { championsCommand } from './champions/champions-command.ts'
 import { signalsCommand } from './signals/signals-command.ts'
 import { reconcileCommand } from './money/reconcile-command.ts'
 import { reportCommand } from './runs/report-command.ts'
@@ -98,6 +99,7 @@ export function createProgram(): Command {
     indexCommand(),
     listsCommand(),
     signalsCommand(),
+    championsCommand(),
     monitorsCommand(),
     sandboxCommand(),
     completionCommand(),

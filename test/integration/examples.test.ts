@@ -71,6 +71,7 @@ beforeAll(async () => {
         },
       },
       signals: { pipeline: { accounts: { connector: 'hubspot' }, types: ['job'], budgetUsd: '5' } },
+      champions: { customers: { connector: 'hubspot', limit: 2, budgetUsd: '2' } },
       monitors: {
         dach: {
           detection_mode: 'signal_first',

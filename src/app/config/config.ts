@@ -23,6 +23,7 @@ import type { ListsConfig } from './lists.ts'
 import type { MonitorsConfig } from './watching/monitors.ts'
 import { assertAccountBudgets } from './watching/account-budgets.ts'
 import { assertFreshChecks } from './watching/fresh-checks.ts'
+import type { ChampionsConfig } from './watching/champions.ts'
 import type { SignalsConfig } from './watching/signals.ts'
 import type { MatchConfig } from './watching/match-lists.ts'
 import { schedulesOf, type Schedule } from './schedules.ts'
@@ -63,6 +64,8 @@ export interface Config extends PaymentConfig, MatchConfig {
   lists: ListsConfig
   /** Pipelines of watched accounts, by name. */
   signals: SignalsConfig
+  /** People whose jobs are checked again, by the name of the watch. */
+  champions: ChampionsConfig
   /** Monitors that stand in the settings, by name. */
   monitors: MonitorsConfig
   alerts: AlertConfig
@@ -146,6 +149,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     schedules: schedulesOf(file.schedules, file.lists, file.signals),
     lists: file.lists ?? {},
     signals: file.signals ?? {},
+    champions: file.champions ?? {},
     monitors: file.monitors ?? {},
     alerts: alertConfig(env, file.alerts),
     answersKeptDays: file.retention?.answersDays,

@@ -23,6 +23,7 @@ import { operationsSchema } from './operations.ts'
 import { policiesSchema, retentionSchema } from './policies.ts'
 import { schedulesSchema } from './schedules.ts'
 import { monitorsSchema } from './watching/monitors.ts'
+import { championsSchema } from './watching/champions.ts'
 import { signalsSchema } from './watching/signals.ts'
 
 const hostName = ofType(
@@ -138,6 +139,7 @@ export const fileSchema = z.strictObject({
   schedules: schedulesSchema.optional(),
   lists: listsSchema.optional(),
   signals: signalsSchema.optional(),
+  champions: championsSchema.optional(),
   monitors: monitorsSchema.optional(),
   alerts: alertsSchema.optional(),
   pacing: z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { championsReport } from '../champions/champions-report.ts'
 import { listActions } from '../actions/list-actions.ts'
 import { reportDeliveries } from '../monitors/deliveries-report.ts'
 import { explainRecord } from '../records/explain.ts'
@@ -58,6 +59,10 @@ export const queries = {
       owner: z.string().optional(),
     }),
     (context, options) => makeSignalsReport(context, scoredPipelines(context.config), options),
+  ),
+  championsReport: query(
+    z.strictObject({ champions: z.string(), since: z.string().optional() }),
+    (context, { champions, since }) => championsReport(context, champions, { since }),
   ),
   comparison: query(z.strictObject({ isFull: z.boolean() }), compareOnly),
   operations: query(z.strictObject({ only: z.enum(operations).optional() }), (context, { only }) =>

@@ -1,5 +1,4 @@
-import { parseFilter } from '../../connectors/parse-filter.ts'
-import type { Connector, ScanFilter } from '../../connectors/connector.ts'
+import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { identifiersOfSubject } from '../../domain/lists/list-row.ts'
 import { nearNames } from '../../domain/normalise/near-names.ts'
@@ -11,7 +10,7 @@ import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { finishedRows } from '../lists/pages/finished-rows.ts'
 import { listCalls } from '../lists/pages/list-calls.ts'
-import { scanWithRetry } from '../runs/scan-with-retry.ts'
+import { readRecords } from '../records/read-records.ts'
 
 /** The accounts of a pipeline, and those that are left out, with the reason. */
 export interface PipelineAccounts {
@@ -108,42 +107,26 @@ async function ofCrm(
   const connector = await openConnector(context.config, source.connector, engine)
   try {
     const entity = companyEntity(connector, source.entity, place)
-    const filter = [source.filter ?? []]
-      .flat()
-      .map(parseFilter)
-      .filter((each): each is ScanFilter => each !== undefined)
-    const accounts: ReadAccount[] = []
-    let after: string | undefined
-    let waits: string | undefined
-    await scanWithRetry(
-      async (onPage) => {
-        const limit = source.limit === undefined ? {} : { limit: source.limit - accounts.length }
-        for await (const page of connector.scan(entity, { filter, signal, after, ...limit })) {
-          for (const { id, identity, values, unreadable, gone } of page.records) {
-            if (gone !== undefined) continue
-            const title = values?.['company_name'] ?? identity.company
-            accounts.push({
-              connector: connector.name,
-              entity,
-              recordId: id,
-              name: typeof title === 'string' ? title : null,
-              identity,
-              ...(unreadable !== undefined && { reason: unreadable }),
-            })
-          }
-          after = page.watermark
-          onPage()
-          onAccounts?.(accounts.length)
-          if (signal.aborted || accounts.length >= (source.limit ?? Infinity)) break
-        }
-        return 0
-      },
-      (ms, reason) => void (waits = `${reason}; it can be asked again in ${Math.ceil(ms / 1_000)} seconds`),
+    const { filter, limit } = source
+    const records = await readRecords(connector, {
+      entity,
+      filter,
+      limit,
+      place,
       signal,
-    )
-    if (waits !== undefined)
-      throw new ConfigError('accounts_unread', `${place}: the records cannot be read now: ${waits}`)
-    return accounts.slice(0, source.limit)
+      onRecords: onAccounts,
+    })
+    return records.map(({ id, identity, values, unreadable }) => {
+      const title = values?.['company_name'] ?? identity.company
+      return {
+        connector: connector.name,
+        entity,
+        recordId: id,
+        name: typeof title === 'string' ? title : null,
+        identity,
+        ...(unreadable !== undefined && { reason: unreadable }),
+      }
+    })
   } finally {
     await connector.close()
   }

@@ -2,11 +2,11 @@ import { pipelineNamed } from '../../app/signals/accounts.ts'
 import type { SignalRun } from '../../app/signals/run-signals.ts'
 import { runPipeline, type PipelineRun } from '../../app/signals/writing/run-pipeline.ts'
 import { chargesText } from '../../app/service/own-charges.ts'
-import { ConfigError, InputError } from '../../domain/errors.ts'
-import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
+import { formatUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
-import { exitStatus } from '../terminal/exit.ts'
+import { budgetOf } from './run-budget.ts'
+import { runStatus } from './run-status.ts'
 import { liveLine } from '../terminal/live-line.ts'
 import { print, printError } from '../terminal/print.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
@@ -21,7 +21,7 @@ export async function runNamedPipeline(name: string, { budget, json }: RunOption
   await withContext(
     async (context) => {
       const settings = pipelineNamed(context.config, name)
-      const budgetAtomic = budgetOf(name, settings.budgetUsd, budget)
+      const budgetAtomic = budgetOf(`signals.${name}`, settings.budgetUsd, budget)
       const signal = stopSignal()
       liveLine.show(`${name}: reading the accounts`)
       const run = await runPipeline(context, name, {
@@ -34,38 +34,10 @@ export async function runNamedPipeline(name: string, { budget, json }: RunOption
       })
       print(json ? `${JSON.stringify(documentOf(run))}\n` : runText(run))
       printError(`paydirt: ${name}: ${endText(run)}\n`)
-      process.exitCode = statusOf(run)
+      process.exitCode = runStatus(run)
     },
     undefined,
     { saysItself: true },
-  )
-}
-
-const statuses: Readonly<Record<SignalRun['end'], number>> = {
-  complete: exitStatus.done,
-  budget: exitStatus.parked,
-  parked: exitStatus.parked,
-  failed: exitStatus.failed,
-  interrupted: exitStatus.interrupted,
-}
-
-/** The records that wait for the CRM count like checks that wait for the budget. */
-function statusOf({ end, records }: PipelineRun): number {
-  if (end !== 'complete' || !records || records.end === 'finished') return statuses[end]
-  return records.end === 'interrupted' ? exitStatus.interrupted : exitStatus.parked
-}
-
-function budgetOf(name: string, own: Atomic | undefined, given: string | undefined): Atomic {
-  if (given !== undefined)
-    try {
-      return parseUsd(given)
-    } catch {
-      throw new InputError('bad_amount', `--budget: "${given}" is not an amount in USD such as 2.50`)
-    }
-  if (own !== undefined) return own
-  throw new ConfigError(
-    'no_budget',
-    `name the most that this may spend with --budget, or as signals.${name}.budgetUsd in paydirt.config.ts`,
   )
 }
 

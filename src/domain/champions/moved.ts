@@ -57,6 +57,11 @@ export function verdictOf(known: KnownJob, history: readonly Employment[] | null
   return now.profile && old.length > 0 && old.every(({ state }) => state === 'ended') ? 'moved' : 'unknown'
 }
 
+/** Returns the first job that goes on. */
+export function currentJob<Job extends Employment>(jobs: readonly Job[]): Job | undefined {
+  return jobs.find((job) => stateOf(job) === 'current')
+}
+
 function stateOf({ positions }: Employment): 'current' | 'ended' | 'unknown' {
   const ends = (positions ?? []).map(({ end_date: end }) => end?.trim().toLowerCase() ?? '')
   if (ends.some((end) => currentWords.has(end))) return 'current'

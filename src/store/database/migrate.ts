@@ -35,6 +35,7 @@ import { signals } from '../migrations/0031-signals.ts'
 import { crmNotes } from '../migrations/0032-crm-notes.ts'
 import { matches } from '../migrations/0033-matches.ts'
 import { declaredMonitors } from '../migrations/0034-declared-monitors.ts'
+import { champions } from '../migrations/0036-champions.ts'
 import { monitorSeen } from '../migrations/0035-monitor-seen.ts'
 import { monitorLogs } from '../migrations/0037-monitor-logs.ts'
 
@@ -75,6 +76,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0033-matches', statements: matches },
   { name: '0034-declared-monitors', statements: declaredMonitors },
   { name: '0035-monitor-seen', statements: monitorSeen },
+  { name: '0036-champions', statements: champions },
   { name: '0037-monitor-logs', statements: monitorLogs },
 ]
 

@@ -15,6 +15,7 @@ import { eraseMatches } from '../matches/matches.ts'
 import { eraseSeen } from '../messages/erase-seen.ts'
 import { eraseReferences } from '../lists/list-references.ts'
 import { eraseNotes } from '../notes/erase-notes.ts'
+import { eraseChampions } from '../champions/champions.ts'
 import { eraseAccounts } from '../signals/erase-accounts.ts'
 import { cutTies } from './cut-ties.ts'
 import { erasePlans } from './erase-plans.ts'
@@ -44,6 +45,8 @@ export interface Erased {
   crmNotes: number
   /** Rows of lists, as their fetches keep them, and references of their similar searches. */
   listRows: number
+  /** People whose jobs are checked again, and moves to a forgotten employer. */
+  champions: number
   /** Accounts of pipelines, their signals, and signals of others that name the subject. */
   signals: number
 }
@@ -137,6 +140,7 @@ async function eraseIn(
       patterns: patternsOf(subject),
       hosts,
     }),
+    champions: await eraseChampions(tx, { identities, taskIds: subject.taskIds }),
     listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),
     recordIdentities: await eraseIndexed(tx, subject, identities),
     listRows: (await eraseListRows(tx, identities)) + (await eraseReferences(tx, identities)),

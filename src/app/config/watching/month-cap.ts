@@ -2,10 +2,16 @@ import type { Atomic } from '../../../domain/money.ts'
 import type { Config } from '../config.ts'
 
 const ofPipelines = 'signals/'
+const ofChampions = 'champions/'
 
 /** Returns the name under which the charges of a pipeline count in a month, beside those of lists. No list can have it. */
 export function pipelineBudget(pipeline: string): string {
   return `${ofPipelines}${pipeline}`
+}
+
+/** Returns what names the purse of champions. */
+export function championPurse(watch: string): { budget: string; place: string } {
+  return { budget: `${ofChampions}${watch}`, place: `champions.${watch}` }
 }
 
 /** Returns what names the purse of a pipeline. */
@@ -18,13 +24,16 @@ function pipelineOfBudget(name: string): string | undefined {
   return name.startsWith(ofPipelines) ? name.slice(ofPipelines.length) : undefined
 }
 
-/** Returns the most that is spent for a list or pipeline in a calendar month (UTC). Undefined: it has no cap. */
+/** Returns the most that is spent for a list, pipeline or watch of champions in a calendar month (UTC). Undefined: it has no cap. */
 export function monthCap(
-  { lists, signals }: Pick<Config, 'lists' | 'signals'>,
+  { lists, signals, champions }: Pick<Config, 'lists' | 'signals' | 'champions'>,
   name: string,
 ): Atomic | undefined {
   const pipeline = pipelineOfBudget(name)
   if (pipeline !== undefined)
     return Object.hasOwn(signals, pipeline) ? signals[pipeline]?.budgetMonthUsd : undefined
+  const watch = name.startsWith(ofChampions) ? name.slice(ofChampions.length) : undefined
+  if (watch !== undefined)
+    return Object.hasOwn(champions, watch) ? champions[watch]?.budgetMonthUsd : undefined
   return Object.hasOwn(lists, name) ? lists[name]?.budgetMonthUsd : undefined
 }

@@ -173,7 +173,7 @@ async function ofOwner(
 }
 
 /** Returns the day with which a report compares. Throws ConfigError. */
-function sinceDayOf(text: string | undefined, at: Date): string {
+export function sinceDayOf(text: string | undefined, at: Date): string {
   const today = utcDay(at)
   if (text === undefined) return dayBefore(today, usualDays)
   const [, count, unit] = /^(\d{1,3})([dw])$/.exec(text) ?? []

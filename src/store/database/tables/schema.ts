@@ -2,6 +2,7 @@ import type { AccessTables } from './access-tables.ts'
 import type { ContractTables } from './contract-tables.ts'
 import type { IdentityTables, ListTables } from './identity-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
+import type { ChampionTables } from './champion-tables.ts'
 import type { MatchTables } from './match-tables.ts'
 import type { NoteTables } from './note-tables.ts'
 import type { RunTables } from './run-tables.ts'
@@ -18,4 +19,5 @@ export interface Tables
     ListTables,
     SignalTables,
     NoteTables,
-    MatchTables {}
+    MatchTables,
+    ChampionTables {}

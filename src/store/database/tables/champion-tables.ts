@@ -1,0 +1,28 @@
+import type { LookupKey } from '../../../domain/keys.ts'
+import type { KnownJob, Verdict } from '../../../domain/champions/moved.ts'
+import type { Json } from './json-columns.ts'
+
+/** The employer to which a champion has moved. */
+export interface NewEmployer {
+  profileUrl: string | null
+  domain: string | null
+  name: string | null
+  title: string | null
+}
+
+/** People whose jobs are checked again, one row a record and watch. */
+export interface ChampionTables {
+  champions: {
+    watch: string
+    connector: string
+    entity: string
+    record_id: string
+    profile_url: string
+    checked_at: Date
+    lookup_key: LookupKey
+    verdict: Verdict
+    known: Json<KnownJob>
+    employer: Json<NewEmployer> | null
+    left_at: Date | null
+  }
+}
