@@ -1,4 +1,5 @@
 import { measureCalls } from './calls.ts'
+import { hook } from './hook.ts'
 import { latency } from './latency.ts'
 import { listPreview } from './list-preview.ts'
 import { lists } from './lists.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   calls: measureCalls,
   lists,
   'list-preview': listPreview,
+  hook,
 }
 
 const { json, names, ...options } = readOptions(process.argv.slice(2))

@@ -67,6 +67,15 @@ serveParent(
         .execute()
       return Object.fromEntries(rows.map(({ state, lookups }) => [state, Number(lookups)]))
     },
+    /** Returns how many deliveries of monitors wait. */
+    async deliveriesLeft(): Promise<number> {
+      const { left } = await context.database.db
+        .selectFrom('monitor_deliveries')
+        .select((eb) => eb.fn.countAll<bigint>().as('left'))
+        .where('done_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      return Number(left)
+    },
     async pace() {
       return (await context.openEngine()).pacer.snapshot()
     },

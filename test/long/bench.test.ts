@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { measureCalls } from '../../bench/calls.ts'
+import { hook } from '../../bench/hook.ts'
 import { latency } from '../../bench/latency.ts'
 import { listPreview } from '../../bench/list-preview.ts'
 import { lists } from '../../bench/lists.ts'
@@ -50,6 +51,12 @@ describe('a benchmark in its smallest size', () => {
     const [row] = await latency(quick)
     expect(row).toMatchObject({ presses: 3 })
     expect(row?.p50).toBeGreaterThan(0)
+  })
+
+  test('hook', async () => {
+    const [row] = await hook(quick)
+    expect(row).toMatchObject({ deliveries: 50, refused: 0 })
+    expect(row?.p95).toBeGreaterThan(0)
   })
 
   test('sync-memory', async () => {
