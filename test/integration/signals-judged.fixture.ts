@@ -241,6 +241,9 @@ function textOf(value: unknown): string | undefined {
 
 function textIn(kind: CrmKind, value: string | number | boolean | null): string | undefined {
   if (typeof value === 'boolean' && kind === 'salesforce') return value ? 'Yes' : 'No'
+  // Salesforce writes its times so.
+  if (typeof value === 'string' && kind === 'salesforce' && /^\d{4}-\d{2}-\d{2}T.*Z$/.test(value))
+    return value.replace(/Z$/, '+0000')
   return textOf(value)
 }
 
