@@ -24,6 +24,7 @@ import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
 import { openSyncPlans } from './sync-plans.ts'
 import { timelineOf } from './record-timeline.ts'
+import { createDeskChampions } from './watching/desk-champions.ts'
 import { createDeskMonitors } from './watching/desk-monitors.ts'
 import { createDeskSignals } from './watching/desk-signals.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
@@ -64,6 +65,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
   const lists = createDeskLists(context, signal)
   const signals = createDeskSignals(context, signal)
   const monitors = createDeskMonitors(context, signal)
+  const champions = createDeskChampions(context, signal)
   const { idleMs, lifetimeMs } = config.desk
   const app = deskRoutes({
     db,
@@ -74,7 +76,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     links: createRecordLinks(config, engine),
-    ports: { ...deskPorts(context, engine, board, plans, signal), undo, lists, signals, monitors },
+    ports: { ...deskPorts(context, engine, board, plans, signal), undo, lists, signals, monitors, champions },
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
@@ -92,6 +94,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
       await lists.idle()
       await signals.idle()
       await monitors.idle()
+      await champions.idle()
       await board.close()
     },
   }

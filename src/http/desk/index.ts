@@ -25,6 +25,7 @@ import { syncPlanRoutes } from './routes/sync-plans.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { taskRoutes } from './routes/tasks.ts'
+import { championRoutes } from './routes/watching/champions.ts'
 import { monitorRoutes } from './routes/watching/monitors.ts'
 import { signalRoutes } from './routes/watching/signals.ts'
 import { layout } from './view/layout.ts'
@@ -51,6 +52,8 @@ const deskPaths = [
   '/signals/*',
   '/monitors',
   '/monitors/*',
+  '/champions',
+  '/champions/*',
   '/contract/*',
   '/failures',
   '/failures/*',
@@ -119,6 +122,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   listActionRoutes(app, desk, listPageRoutes(app, desk))
   signalRoutes(app, desk)
   monitorRoutes(app, desk)
+  championRoutes(app, desk)
   scheduleRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)

@@ -83,6 +83,7 @@ export const deskPages: readonly DeskPage[] = [
   },
   { name: 'monitors', path: () => '/monitors' },
   { name: 'monitor', path: () => `/monitors/${textMonitor}` },
+  { name: 'champions', path: () => '/champions' },
   { name: 'failures', path: () => '/failures' },
   {
     name: 'failure-group',

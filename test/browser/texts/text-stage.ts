@@ -15,6 +15,7 @@ import { createSessionLedger } from '../../../src/store/access/sessions.ts'
 import { layLedger } from '../../support/ledger-template.ts'
 import { freshStores } from '../../support/stores.ts'
 import { fillLedger } from './fill-ledger.ts'
+import { championsWith, fillChampions } from './fill-champions.ts'
 import { fillMonitors, monitorsWith } from './fill-monitors.ts'
 import { fillSignals, signalsWith } from './fill-signals.ts'
 import { fillLists, listsWith } from './fill-lists.ts'
@@ -47,6 +48,7 @@ export async function openTextStage(text: string) {
       lists: listsWith(text),
       signals: signalsWith(),
       monitors: monitorsWith(text),
+      champions: championsWith(),
       payment: { maxPricesUsd: { 'company.search': '0.05' } },
       schedules: {
         ['n'.repeat(40)]: {
@@ -66,6 +68,7 @@ export async function openTextStage(text: string) {
   await fillLists(context, text)
   await fillSignals(context, text)
   await fillMonitors(context, text)
+  await fillChampions(context, text)
   const connector = await openConnector(config, 'hubspot', undefined)
   context.connectors.set('hubspot', connector)
 

@@ -4,6 +4,7 @@ import type { ListsPort } from './lists/lists-port.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
 import type { UndoPort } from './run-undo.ts'
 import type { SyncPlansPort } from './sync-plan.ts'
+import type { ChampionsPort } from './watching/champions-port.ts'
 import type { MonitorsPort } from './watching/monitors-port.ts'
 import type { SignalsPort } from './watching/signals-port.ts'
 
@@ -31,6 +32,7 @@ export interface DeskPorts {
   lists?: ListsPort | undefined
   signals?: SignalsPort | undefined
   monitors?: MonitorsPort | undefined
+  champions?: ChampionsPort | undefined
   /** Absent where no CRM can be reached. */
   undo?: UndoPort | undefined
   /** Alerts that were raised and are still active. */

@@ -40,6 +40,7 @@ const navigation: { path: string; name: string; icon: IconName; role: DeskRole }
   { path: '/lists', name: 'Lists', icon: 'lists', role: 'viewer' },
   { path: '/signals', name: 'Signals', icon: 'signals', role: 'viewer' },
   { path: '/monitors', name: 'Monitors', icon: 'monitors', role: 'viewer' },
+  { path: '/champions', name: 'Champions', icon: 'champions', role: 'viewer' },
   { path: '/spend', name: 'Spend', icon: 'spend', role: 'viewer' },
   { path: '/charts', name: 'Charts', icon: 'charts', role: 'viewer' },
   { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },
