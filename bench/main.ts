@@ -8,6 +8,7 @@ import { readOptions, type BenchOptions } from './options.ts'
 import { overhead } from './overhead.ts'
 import { pacing } from './pacing.ts'
 import { scale } from './scale.ts'
+import { start } from './start.ts'
 import { syncMemory } from './sync-memory.ts'
 import { workers } from './workers.ts'
 
@@ -26,6 +27,7 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   lists,
   'list-preview': listPreview,
   hook,
+  start,
 }
 
 const { json, names, ...options } = readOptions(process.argv.slice(2))
