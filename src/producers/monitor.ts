@@ -56,6 +56,8 @@ const seenKeptMs = 400 * 86_400_000
 const lateMs = 3_600_000
 const pruneEveryMs = 600_000
 const headersEveryMs = 3_600_000
+const yieldMs = 2
+const mostYields = 100
 
 /**
  * Turns the deliveries of monitors into tasks: one for each CRM record that the index has under the profile or domain
@@ -74,6 +76,14 @@ export function createMonitor(options: MonitorOptions): Monitor {
   let prunedAtMs = 0
   /** Names of headers by the time at which they were kept, so that a delivery costs one write. */
   const keptHeaders = new Map<string, number>()
+  /** Deliveries that are being stored. Their senders wait for the answer, and work can wait. */
+  let storing = 0
+
+  /** Lets deliveries that arrive go first, for a while: the embedded ledger carries out one statement at a time. */
+  async function letOthersGoFirst(): Promise<void> {
+    for (let waits = 0; storing > 0 && waits < mostYields; waits += 1)
+      await new Promise((resolve) => setTimeout(resolve, yieldMs))
+  }
 
   async function turnIntoTasks({ digest, body, receivedAt, source }: DueDelivery): Promise<void> {
     const none = { records: 0, unknown: 0, reason: null }
@@ -105,6 +115,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     })
     const signals = read.signals.filter(({ meaning }) => fresh.has(meaning))
     if (signals.length === 0) return deliveries.finish(digest, { ...none, outcome: 'repeated' })
+    await letOthersGoFirst()
     const companies = companiesOf(await notMatched(whose.is === 'ours' ? whose.name : undefined, signals))
     const found = await recordsOf(companies)
     const records = Map.groupBy(found.flat(), ({ connector, entity }) => `${connector}/${entity}`)
@@ -185,9 +196,14 @@ export function createMonitor(options: MonitorOptions): Monitor {
 
   return {
     async receive(body, headers = []) {
-      const isNew = await deliveries.add(digestOf(body), body)
-      await keepHeaders(headers)
-      return isNew
+      storing += 1
+      try {
+        const isNew = await deliveries.add(digestOf(body), body)
+        await keepHeaders(headers)
+        return isNew
+      } finally {
+        storing -= 1
+      }
     },
 
     refuse: (body, reason) => deliveries.addMalformed(digestOf(body), reason),
@@ -195,6 +211,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     async work() {
       const due = await deliveries.lease({ limit: 10, leaseMs })
       for (const delivery of due) {
+        await letOthersGoFirst()
         try {
           await turnIntoTasks(delivery)
         } catch (error) {
