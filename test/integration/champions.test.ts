@@ -65,7 +65,7 @@ function historyOf(person: Member, career: Career, [now, ...past]: [Job, ...Job[
 
 /** The service, with careers that go on, in front of a HubSpot account with people who bought once. */
 async function open(people: readonly Member[], more: object = {}): Promise<Map<string, string>> {
-  at = new Date('2026-11-23T08:00:00Z')
+  at = new Date('2037-11-23T08:00:00Z')
   const bySlug = new Map(people.map((person) => [person.slug, person]))
   edge = await openEdge(sandbox.serviceUrl, ({ path, body }) => {
     const slug = /\/(?:in|company)\/([^"/?]+)/.exec(body)?.[1] ?? ''
@@ -210,13 +210,13 @@ test('one who is back has what we wrote cleared; one who has moved is not looked
   const ids = await open(people)
   careers.set(back.slug, 'left').set(gone.slug, 'moved')
   await run()
-  expect(leftAt(ids.get(back.slug)!)).toBe('2026-11-23')
+  expect(leftAt(ids.get(back.slug)!)).toBe('2037-11-23')
   careers.delete(back.slug)
   at = new Date(at.getTime() + 31 * dayMs)
   const second = await run()
   expect(second).toMatchObject({ due: 2, checked: 2 })
   expect(leftAt(ids.get(back.slug)!) ?? '').toBe('')
-  expect(leftAt(ids.get(gone.slug)!)).toBe('2026-11-23')
+  expect(leftAt(ids.get(gone.slug)!)).toBe('2037-11-23')
 })
 
 test('a note and a task come once a departure, and undo takes them back', async () => {
@@ -236,9 +236,9 @@ test('a budget, the cap of the month and the kill switch end it; the same comman
   const first = await run(0.03)
   expect(first).toMatchObject({ end: 'budget', checked: 1, left: 5 })
   const second = await run()
-  expect(second).toMatchObject({ end: 'budget', resumesAt: new Date('2026-12-01T00:00:00Z') })
+  expect(second).toMatchObject({ end: 'budget', resumesAt: new Date('2037-12-01T00:00:00Z') })
   expect(second.reason).toContain('champions.customers.budgetMonthUsd')
-  at = new Date('2026-12-01T00:00:01Z')
+  at = new Date('2037-12-01T00:00:01Z')
   await setSpending(house.context, 'stop')
   expect(await run()).toMatchObject({ end: 'parked', bought: 0 })
   await setSpending(house.context, 'resume')

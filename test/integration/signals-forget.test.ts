@@ -15,7 +15,7 @@ let sandbox: Sandbox
 let world: CrmWorld
 let at: Date
 const dayMs = 86_400_000
-const begins = new Date('2026-11-23T08:00:00Z')
+const begins = new Date('2037-11-23T08:00:00Z')
 
 beforeAll(
   async () =>
@@ -61,7 +61,7 @@ test('nothing that is watched of a forgotten company is left, and what tells of 
   await saveScores(
     db,
     'moves',
-    '2026-11-23',
+    '2037-11-23',
     accounts.map(({ id }) => ({ accountId: id, hundredths: 100, stage: null })),
   )
   const before = await signals()
@@ -106,7 +106,7 @@ test('an account that is forgotten while its answers come is dropped, and those 
   const [check] = (await lastChecks(db, 'moves', [second!.id])).get(second!.id) ?? []
   expect(check?.checkedAt).toEqual(later)
   expect((await signals()).some(({ account_id: id }) => id === first!.id)).toBe(false)
-  await saveScores(db, 'moves', '2026-11-24', [{ accountId: first!.id, hundredths: 1, stage: null }])
+  await saveScores(db, 'moves', '2037-11-24', [{ accountId: first!.id, hundredths: 1, stage: null }])
   expect(await db.selectFrom('signal_scores').selectAll().execute()).toEqual([])
 })
 
@@ -117,7 +117,7 @@ test('signals are kept for 400 days, what still goes on longer, and an account a
   const clouds = all.filter(({ type }) => type === 'cloud')
   expect(Math.min(news.length, clouds.length)).toBeGreaterThan(1)
   await db.updateTable('signals').set({ ended_at: begins }).where('id', '=', clouds[0]!.id).execute()
-  await saveScores(db, 'moves', '2026-11-23', [
+  await saveScores(db, 'moves', '2037-11-23', [
     { accountId: clouds[0]!.account_id, hundredths: 1, stage: null },
   ])
   at = new Date(begins.getTime() + 400 * dayMs)

@@ -17,7 +17,7 @@ import { startSignalsJudge, type JudgedDay } from '../support/signals-judge.ts'
 import { openCrmWorld, type CrmKind } from './crm-worlds.ts'
 
 const dayMs = 86_400_000
-const begins = Date.parse('2026-11-23T08:00:00Z')
+const begins = Date.parse('2037-11-23T08:00:00Z')
 const types = ['job', 'news', 'advertisement', 'cloud', 'expansion'] as const
 const operations = [
   'company.search',

@@ -32,7 +32,7 @@ afterEach(() => crm.close())
 test.skipIf(!isFullSize)(
   'the score in the CRM is the one that is explained and reported, and the cost is what was spent',
   async () => {
-    let at = new Date('2026-11-23T08:00:00Z')
+    let at = new Date('2037-11-23T08:00:00Z')
     sandbox.clock.set(at)
     crm = await openCrmWorld(
       sandbox,

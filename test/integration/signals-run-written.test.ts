@@ -13,7 +13,7 @@ let sandbox: Sandbox
 let crm: CrmWorld
 const signal = new AbortController().signal
 const dayMs = 86_400_000
-const begins = new Date('2026-11-23T08:00:00Z')
+const begins = new Date('2037-11-23T08:00:00Z')
 const operations = [
   'company.search',
   'job.search',

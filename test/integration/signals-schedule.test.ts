@@ -23,7 +23,7 @@ const operations = ['company.search', 'job.search', 'cloud.search']
 
 /** A CRM with four companies of the world, and a pipeline that runs each Monday. */
 async function open(pipeline: object = {}, schedule: object = {}): Promise<void> {
-  at = new Date('2026-11-23T08:00:00Z')
+  at = new Date('2037-11-23T08:00:00Z')
   sandbox.clock.set(at)
   house = await openCrmHouse(sandbox, {
     config: {
@@ -87,10 +87,10 @@ test('a pipeline runs on its schedule: what is due is bought once, written, and 
   expect(await transfers()).toBe(bought)
 
   // A week later its planned time comes by itself.
-  at = new Date('2026-11-30T06:00:01Z')
+  at = new Date('2037-11-30T06:00:01Z')
   sandbox.clock.set(at)
   const third = await worked(begun)
-  expect(third).toMatchObject({ cause: 'cron', planned_at: new Date('2026-11-30T06:00:00Z') })
+  expect(third).toMatchObject({ cause: 'cron', planned_at: new Date('2037-11-30T06:00:00Z') })
   expect(await listSchedules(house.context)).toMatchObject([
     { name: 'weekly', signals: 'moves', connector: 'hubspot', budgetUsd: '5.000000' },
   ])
@@ -102,16 +102,16 @@ test('the cap of the month parks it until the next month begins, and it goes on 
   const begun = await schedules()
   await runScheduleNow(house.context, 'weekly')
   const parked = await worked(begun)
-  expect(parked).toMatchObject({ state: 'due', not_before: new Date('2026-12-01T00:00:00Z') })
+  expect(parked).toMatchObject({ state: 'due', not_before: new Date('2037-12-01T00:00:00Z') })
   expect(parked.reason).toContain('signals.moves.budgetMonthUsd')
   const bought = await transfers()
 
-  at = new Date('2026-11-29T12:00:00Z')
+  at = new Date('2037-11-29T12:00:00Z')
   await begun.look()
   expect(await lastTurn()).toMatchObject({ id: parked.id, state: 'due' })
   expect(await transfers()).toBe(bought)
 
-  at = new Date('2026-12-01T00:00:01Z')
+  at = new Date('2037-12-01T00:00:01Z')
   sandbox.clock.set(at)
   await house.context.database.db.updateTable('schedules').set({ handled_until: at }).execute()
   await begun.look()
