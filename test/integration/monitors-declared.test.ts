@@ -3,6 +3,7 @@ import { applyMonitors } from '../../src/app/monitors/apply-monitors.ts'
 import { compareMonitors, readMonitors } from '../../src/app/monitors/compare-monitors.ts'
 import { openPurse } from '../../src/app/signals/buying/purse.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { knownMonitors } from '../../src/store/monitors/declared-monitors.ts'
 import { API_KEY } from '../../src/sandbox/accounts.ts'
 import { openHouse, type House } from '../support/house.ts'
 
@@ -63,6 +64,8 @@ const ours = async () => {
   const monitors = await readMonitors(house.context, signal)
   return monitors.filter(({ fields }) => String(fields['name']).includes('[paydirt '))
 }
+/** Returns what the ledger says of the last comparison, as the desk, alerts and `doctor` read it. */
+const differs = async () => (await knownMonitors(house.context.database.db)).map((each) => each.differs)
 async function clear() {
   for (const { id } of await readMonitors(house.context, signal)) await direct('DELETE', `/monitors/${id}`)
 }
@@ -79,6 +82,7 @@ test('a declared monitor is made once, compared field by field, and restored whe
   await open({ spain })
   expect((await plan()).steps).toMatchObject([{ do: 'create', name: 'spain' }])
   expect(await apply()).toMatchObject([{ state: 'done' }])
+  expect(await differs()).toEqual([false])
   const [made] = await ours()
   expect(made?.fields).toMatchObject({
     name: 'spain [paydirt spain]',
@@ -107,7 +111,9 @@ test('a declared monitor is made once, compared field by field, and restored whe
     },
   ])
   expect(JSON.stringify(steps)).not.toContain('never-to-be-shown')
+  expect(await differs()).toEqual([true])
   expect(await apply()).toMatchObject([{ state: 'done' }])
+  expect(await differs()).toEqual([false])
   expect((await plan()).steps).toMatchObject([{ do: 'nothing' }])
   await clear()
 })

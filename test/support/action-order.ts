@@ -21,6 +21,18 @@ export interface ActionKill {
   nth: number
 }
 
+/** The points between the request for a new monitor and the note of its id in the ledger. */
+export const applyPoints = ['monitor asked for', 'before the note', 'within the note'] as const
+
+/** Has the monitors of the settings applied by a process. */
+export interface ApplyOrder {
+  env: Record<string, string>
+  file: Record<string, unknown>
+  settleMs: number
+  replace: boolean
+  kill?: ActionKill | { point: (typeof applyPoints)[number]; nth: number } | undefined
+}
+
 /** The order for a process, passed as JSON in its one argument. */
 export interface ActionOrder {
   env: Record<string, string>

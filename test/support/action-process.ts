@@ -1,15 +1,15 @@
 // One action in a process of its own, which kills itself at the point of its order. It prints one line of JSON when the action
 // has ended.
-import { subscribe } from 'node:diagnostics_channel'
 import { performAction } from '../../src/app/actions/perform-action.ts'
 import { resolveConfig } from '../../src/app/config/config.ts'
 import { readEnvironment } from '../../src/app/config/environment.ts'
 import { fileSchema } from '../../src/app/config/file.ts'
-import { createContext, type Overrides } from '../../src/app/context/context.ts'
+import { createContext } from '../../src/app/context/context.ts'
 import { InputError } from '../../src/domain/errors.ts'
 import { knownOfAccount } from '../../src/app/service/known-of-account.ts'
 import { planCall } from '../../src/app/service/plan-call.ts'
-import type { ActionKill, ActionOrder, ActionPoint } from './action-order.ts'
+import type { ActionOrder } from './action-order.ts'
+import { traps } from './kill-traps.ts'
 
 const { env, file, operation, body, settleMs, kill } = JSON.parse(process.argv[2] ?? '') as ActionOrder
 
@@ -33,45 +33,3 @@ const state = await performAction(context, call, { settleMs }).then(
 )
 await context.close()
 process.stdout.write(`${JSON.stringify({ state })}\n`, () => process.exit(0))
-
-/** Ends this process with a signal that cannot be caught when it passes the point for the nth time. */
-function traps(plan: ActionKill | undefined): Overrides {
-  let seen = 0
-  function pass(point: ActionPoint): void {
-    if (plan?.point !== point) return
-    seen += 1
-    if (seen === plan.nth) process.kill(process.pid, 'SIGKILL')
-  }
-  subscribe('undici:request:bodySent', () => pass('body sent'))
-  return {
-    journal: (journal) => ({
-      ...journal,
-      async reserve(charge) {
-        pass('before the charge')
-        const reserved = await journal.reserve(charge)
-        pass('after the charge')
-        return reserved
-      },
-      async markSent(...args) {
-        pass('before the charge is sent')
-        return journal.markSent(...args)
-      },
-      async markInDoubt(...args) {
-        pass('before the doubt')
-        await journal.markInDoubt(...args)
-        pass('after the doubt')
-      },
-      async settleCharge(...args) {
-        pass('before the answer is stored')
-        await journal.settleCharge(...args)
-        pass('after the answer is stored')
-      },
-    }),
-    send: (send) => async (request) => {
-      pass('before the send')
-      const answer = await send(request)
-      pass('after the answer')
-      return answer
-    },
-  }
-}

@@ -1,14 +1,17 @@
+import { nameByMark } from '../../domain/monitors/declared.ts'
 import type { MonitorStep } from '../../domain/monitors/monitor-plan.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 import type { Operation } from '../../domain/words.ts'
 import { valueAt } from '../../service/calls/json-path.ts'
-import { actionsOf } from '../../store/contract/service-actions.ts'
-import { dropMonitor, keepMonitor } from '../../store/monitors/declared-monitors.ts'
+import { actionsOf, unfinishedActions } from '../../store/contract/service-actions.ts'
+import { dropMonitor, keepMonitor, noteComparison } from '../../store/monitors/declared-monitors.ts'
 import type { ActionEnd } from '../actions/action-end.ts'
-import { performAction } from '../actions/perform-action.ts'
+import { performAction, settleMarginMs } from '../actions/perform-action.ts'
 import { noteFromCli } from '../context/audit-from-cli.ts'
 import type { Context } from '../context/context.ts'
 import { knownOfAccount, withAcceptedNames } from '../service/known-of-account.ts'
 import { assertAffordable, planCall, type PlannedCall } from '../service/plan-call.ts'
+import { readMonitors } from './compare-monitors.ts'
 
 export interface ApplyOptions {
   /** Deletes monitors of ours that the settings do not name. */
@@ -35,8 +38,11 @@ export interface AppliedStep {
  * Crash windows. Killed
  * - before the note of a new monitor, after the service made it: the journal has the answer or reads it, and the mark in its name finds
  *   it. The same command makes no second one.
+ * - the same, and the settings are changed before the next command: the service may still make the one of before, which another body does
+ *   not find in the journal. While it may, none is made; after that the monitors are read once more before one is.
  * - between the new monitor of a replacement and the deletion of the one before: two bear the mark. The ledger knows the new one by its
  *   note; the same command deletes the other. Killed before that note, neither is known: both are named, and a person decides.
+ * - after a change, before the note that it is as declared: it is shown as different until the next comparison.
  * - after a deletion, before its note: the monitor is not shown any more, and what the ledger knows of it counts for nothing.
  */
 export async function applyMonitors(
@@ -48,7 +54,11 @@ export async function applyMonitors(
   for (const step of steps) {
     if (options.signal.aborted) break
     options.onStep?.(step)
-    applied.push(await applyStep(context, step, options))
+    const end = await applyStep(context, step, options)
+    // Else the difference that was restored would be shown, and alerted, until the next comparison.
+    if (end.state === 'done' && step.do !== 'delete')
+      await noteComparison(context.database.db, [{ name: step.name, differs: false }], context.now())
+    applied.push(end)
   }
   return applied
 }
@@ -97,10 +107,39 @@ async function create(
   fields: Readonly<Record<string, unknown>>,
   options: ApplyOptions,
 ): Promise<AppliedStep> {
+  const reason = await reasonToWait(context, step, fields, options)
+  if (reason !== undefined) return { step, state: 'left', reason }
   const end = await act(context, 'monitor.create', fields, options)
   const id = end.state === 'done' ? idOf(context, end) : undefined
   if (id !== undefined) await keepMonitor(context.database.db, step.name, id, context.now())
   return ended(step, end, id)
+}
+
+/** Returns the reason for which a monitor must not be made now: an earlier request with other fields may have made it, or still will. */
+async function reasonToWait(
+  context: Context,
+  step: MonitorStep,
+  fields: Readonly<Record<string, unknown>>,
+  { signal, settleMs }: ApplyOptions,
+): Promise<string | undefined> {
+  const own = digestOf(await planOf(context, 'monitor.create', fields))
+  const earlier = (await unfinishedActions(context.database.db)).filter(
+    ({ operation, state, digest, body }) =>
+      operation === 'monitor.create' &&
+      state !== 'intent' &&
+      digest !== own &&
+      body['name'] === fields['name'],
+  )
+  if (earlier.length === 0) return undefined
+  const waitMs = settleMs ?? context.config.catalogue.of('monitor.create').timeoutMs + settleMarginMs
+  const until = Math.max(...earlier.map(({ sentAt, createdAt }) => (sentAt ?? createdAt).getTime() + waitMs))
+  if (context.now().getTime() < until)
+    return `an earlier request with other settings may still make it, until ${utcMinute(new Date(until))}: apply again after that`
+  const replaced = 'id' in step ? step.id : undefined
+  const made = (await readMonitors(context, signal)).find(
+    ({ id, fields: shown }) => id !== replaced && nameByMark(shown['name']) === step.name,
+  )
+  return made && `an earlier request with other settings has made it (${made.id}): apply again`
 }
 
 async function remove(
@@ -138,10 +177,7 @@ export async function act(
     isNoted?: boolean
   },
 ): Promise<ActionEnd> {
-  const known = await knownOfAccount(context, { asks: false })
-  const config = await withAcceptedNames(context.config, context)
-  // The words of the settings are the person's own: a monitor with a word that no answer has held is refused by the service, at no cost.
-  const call = planCall(config, { operation, body, isUnchecked: true }, known)
+  const call = await planOf(context, operation, body)
   assertAffordable(call)
   const end = await performAction(context, call, {
     signal,
@@ -158,12 +194,23 @@ export async function act(
   return end
 }
 
-async function wasDone(
-  { database }: Pick<Context, 'database'>,
-  { operation, key }: PlannedCall,
-): Promise<boolean> {
-  const digest = /v1:([0-9a-f]{64})/.exec(key)?.[1] ?? key
-  const last = (await actionsOf(database.db, operation, digest)).at(-1)
+/** The words of the settings are the person's own: a monitor with a word that no answer has held is refused by the service, at no cost. */
+async function planOf(
+  context: Context,
+  operation: Operation,
+  body: Readonly<Record<string, unknown>>,
+): Promise<PlannedCall> {
+  const known = await knownOfAccount(context, { asks: false })
+  const config = await withAcceptedNames(context.config, context)
+  return planCall(config, { operation, body, isUnchecked: true }, known)
+}
+
+function digestOf({ key }: Pick<PlannedCall, 'key'>): string {
+  return /v1:([0-9a-f]{64})/.exec(key)?.[1] ?? key
+}
+
+async function wasDone({ database }: Pick<Context, 'database'>, call: PlannedCall): Promise<boolean> {
+  const last = (await actionsOf(database.db, call.operation, digestOf(call))).at(-1)
   return last?.state === 'done' && last.answer !== null
 }
 
