@@ -106,7 +106,7 @@ export function createProgram(): Command {
   ]) {
     program.addCommand(command)
   }
-  for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
+  for (const command of commandsBelow(program))
     command
       .exitOverride()
       // The whole help would push the error off the screen.
@@ -114,6 +114,10 @@ export function createProgram(): Command {
       .configureHelp({ styleTitle: bold })
       .configureOutput(output)
   return program.exitOverride()
+}
+
+function commandsBelow(command: Command): Command[] {
+  return command.commands.flatMap((each) => [each, ...commandsBelow(each)])
 }
 
 function fullName(command: Command): string {

@@ -147,8 +147,8 @@ function unknownIn(call: string): string[] {
   const words = call.replace(/\s+#.*$/, '').split(/\s+/)
   let command: Command | undefined = createProgram().commands.find((it) => it.name() === words[0])
   if (!command) return [`paydirt ${words[0]}`]
-  const nested = command.commands.find((it) => words[1]?.split(/\\?\|/).includes(it.name()))
-  command = nested ?? command
+  for (const word of words.slice(1))
+    command = command.commands.find((it) => word.split(/\\?\|/).includes(it.name())) ?? command
   const options = words.filter((word) => /^\[?--?[a-z]/.test(word)).map((word) => word.replace(/[^\w-]/g, ''))
   const known = [...command.options.flatMap(({ long, short }) => [long, short]), '--help', '--version']
   return options.filter((option) => !known.includes(option)).map((option) => `paydirt ${words[0]} ${option}`)

@@ -31,6 +31,16 @@ export async function readNow(
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<unknown> {
+  return withoutSecrets(await readWhole(context, operation, body, signal))
+}
+
+/** The same with all that the answer has: only for one that describes kinds of things, and holds nothing of the workspace. */
+export async function readWhole(
+  context: Context,
+  operation: Operation,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<unknown> {
   const known = await knownOfAccount(context, { asks: false })
   const config = await withAcceptedNames(context.config, context)
   const call = planCall(config, { operation, body, isUnchecked: true }, known)
@@ -39,9 +49,7 @@ export async function readNow(
   try {
     const name = `now:${context.now().getTime().toString(36)}:${context.randomBytes(4).toString('hex')}`
     const answer = await run.read(operation, { ...call.request } as LookupRequest, name)
-    return answer === null
-      ? null
-      : withoutSecrets(valueAt(answer, call.contract.answer.at.value) as Record<string, unknown>)
+    return answer === null ? null : valueAt(answer, call.contract.answer.at.value)
   } finally {
     await run.close('finished')
   }

@@ -20,9 +20,10 @@ import { capFindings } from './cap-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { indexFindings } from './index-findings.ts'
 import { hasLists, listFindings, listsWithoutCrm } from './list-findings.ts'
+import { checkMonitors } from './monitor-findings.ts'
 import { noteFindings } from './note-findings.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
-import { utcMinute } from '../../domain/values/utc-minute.ts'
+import { spendingFinding } from './spending-finding.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
 
@@ -34,6 +35,7 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
     ['redis', checkRedis],
     ['service', checkService],
     ['contract', checkContract],
+    ['monitors', checkMonitors],
     ['logos', checkLogos],
     ['chain', checkChain],
     ['wallet', checkWallet],
@@ -78,17 +80,6 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
     },
     spendingFinding(stop),
   ]
-}
-
-function spendingFinding(stop: SpendingStop | undefined): Finding {
-  if (!stop) return { name: 'spending', status: 'ok', message: 'not stopped' }
-  const by = stop.by === null ? '' : `, by ${stop.by === 'cli' ? 'the command line' : stop.by}`
-  return {
-    name: 'spending',
-    status: 'warning',
-    message: `stopped since ${utcMinute(stop.since)}${by}: ${stop.reason}. Nothing is bought`,
-    todo: '`paydirt spend --resume` resumes it, and parked work continues',
-  }
 }
 
 async function checkRedis(config: Config): Promise<Finding[]> {

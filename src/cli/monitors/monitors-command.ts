@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { helpEnd } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
+import { templatesCommand } from './templates-command.ts'
 
 export function monitorsCommand(): Command {
   const command = new Command('monitors')
@@ -32,6 +33,7 @@ export function monitorsCommand(): Command {
     draftCommand(),
     deliveriesCommand(),
     catchUpCommand(),
+    templatesCommand(),
   ])
     command.addCommand(sub)
   return command
