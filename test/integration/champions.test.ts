@@ -5,15 +5,15 @@ import { runChampions } from '../../src/app/champions/run-champions.ts'
 import { makeReady } from '../../src/app/runs/sync.ts'
 import { setSpending } from '../../src/app/money/spend-switch.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'
-import { DIRECTORY_SIZE, member, type Member } from '../../src/sandbox/data/directory.ts'
+import type { Member } from '../../src/sandbox/data/directory.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { sized } from '../support/full-size.ts'
-import { openEdge } from '../support/service-edge.ts'
+import { employerOf, known, openCareers, type Career } from './champions.fixture.ts'
 import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
 let house: CrmHouse
-let edge: Awaited<ReturnType<typeof openEdge>>
+let edge: Awaited<ReturnType<typeof openCareers>>
 let at: Date
 const careers = new Map<string, Career>()
 const dayMs = 86_400_000
@@ -27,71 +27,10 @@ afterEach(async () => {
   edge.close()
 })
 
-/** A person's career, as the service tells it from now on in place of the one before. */
-type Career = 'stays' | 'moved' | 'renamed' | 'left' | 'unclear' | 'promoted' | 'named otherwise'
-
-interface Job {
-  company_name: string
-  profnet_url: string
-  title: string
-  positions: { title: string; start_date: string; end_date: string }[]
-}
-
-const url = (slug: string) => `https://www.profnet.example/company/${slug}`
-const employerOf = ({ index }: Member) => member((index + 51) % DIRECTORY_SIZE).employer
-const ended = (job: Job): Job => ({
-  ...job,
-  positions: job.positions.map((each) => ({ ...each, end_date: 'Oct 2026' })),
-})
-const began = (job: Job, { slug, name }: { slug: string; name: string }, title = 'Head of Buying'): Job => ({
-  ...job,
-  title,
-  company_name: name,
-  profnet_url: url(slug),
-  positions: [{ title, start_date: 'Nov 2026', end_date: 'Present' }],
-})
-
-function historyOf(person: Member, career: Career, [now, ...past]: [Job, ...Job[]]): Job[] {
-  const { slug, name } = person.employer
-  if (career === 'moved') return [began(now, employerOf(person)), ended(now), ...past]
-  if (career === 'left') return [ended(now), ...past]
-  if (career === 'unclear') return [now, began(now, employerOf(person)), ...past]
-  if (career === 'renamed')
-    return [{ ...now, company_name: `${name} Group`, profnet_url: url(`${slug}-group`) }, ...past]
-  if (career === 'named otherwise') return [{ ...now, company_name: 'Another Name Altogether' }, ...past]
-  if (career === 'promoted') return [began(now, { slug, name }, 'Chief Executive Officer'), ...past]
-  return [now, ...past]
-}
-
 /** The service, with careers that go on, in front of a HubSpot account with people who bought once. */
 async function open(people: readonly Member[], more: object = {}): Promise<Map<string, string>> {
   at = new Date('2037-11-23T08:00:00Z')
-  const bySlug = new Map(people.map((person) => [person.slug, person]))
-  edge = await openEdge(sandbox.serviceUrl, ({ path, body }) => {
-    const slug = /\/(?:in|company)\/([^"/?]+)/.exec(body)?.[1] ?? ''
-    if (path.endsWith('/people/profnet/lookup')) {
-      const person = bySlug.get(slug)
-      const career = careers.get(slug)
-      if (!person || !career) return undefined
-      return {
-        rewrite(answer) {
-          const { data, ...rest } = JSON.parse(answer) as { data: { employment_history: [Job, ...Job[]] } }
-          return JSON.stringify({
-            ...rest,
-            data: { ...data, employment_history: historyOf(person, career, data.employment_history) },
-          })
-        },
-      }
-    }
-    if (!path.endsWith('/companies/profnet/lookup') || !slug.endsWith('-group')) return undefined
-    const domain = people.find(({ employer }) => `${employer.slug}-group` === slug)?.employer.domain
-    return {
-      rewrite(answer) {
-        const { data, ...rest } = JSON.parse(answer) as { data: object | null }
-        return JSON.stringify({ ...rest, data: { ...data, domain, unique_domain: domain } })
-      },
-    }
-  })
+  edge = await openCareers(sandbox, people, careers)
   house = await openCrmHouse(sandbox, {
     config: {
       connectors: quick,
@@ -114,15 +53,6 @@ async function open(people: readonly Member[], more: object = {}): Promise<Map<s
       }),
     ]),
   )
-}
-
-const known = (count: number, from = 0): Member[] => {
-  const people: Member[] = []
-  for (let index = from; people.length < count; index += 1) {
-    const person = member(index)
-    if (!person.unknown && person.employer.slug !== employerOf(person).slug) people.push(person)
-  }
-  return people
 }
 
 const run = (budgetUsd = 60) =>
