@@ -36,7 +36,7 @@ const inCrm = {
   },
 } as const
 
-/** What a person has typed in, in the words of the CRM. */
+/** Values that a person has typed in, in the words of the CRM. */
 function typedIn(kind: CrmKind, { slug, firstName, lastName, employer }: Member, accountId: string) {
   const email = `${slug}@${employer.domain}`
   return kind === 'hubspot'
@@ -140,7 +140,7 @@ describe.each(kinds)('champions in %s', (kind) => {
     expect((await world.transfers()).length).toBe(paid)
     expect(world.markers()).toHaveLength(gone.length * 2)
 
-    // What is taken back stays so, though the ledger goes on knowing that they have left.
+    // A value taken back stays so, though the ledger goes on knowing that they have left.
     const { runId } = first.records!
     await undoNotes(world.context, world.connector, runId!, { plan: false, signal })
     await world.undo(runId!)
