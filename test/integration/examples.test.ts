@@ -60,6 +60,9 @@ beforeAll(async () => {
           'monitor.test': '0.05',
           'monitor.interpret': '0.05',
           'monitor.validate': '0.05',
+          'template.types': '0.05',
+          'template.create': '0.05',
+          'template.delete': '0.05',
         },
       },
       lists: {
@@ -99,6 +102,7 @@ beforeAll(async () => {
     [/\bTOKEN\b/g, () => lastToken],
     [/\b3f9a01c2d4e5\b/g, () => waitingRow],
     [/\bmon_123\b/g, () => lastMonitor],
+    [/^UUID$/g, () => '5b0c7a52-6f0e-4a8e-9d6c-0f5a3f1c1a04'],
     [/https:\/\/hooks\.acme\.example\/monitor/g, () => hookUrl],
     [/(?<=^companies:)1001\b/g, () => companies[0]],
   ]
@@ -215,6 +219,7 @@ async function freshPlan(ofFile: boolean): Promise<string> {
 
 /** The requests of calls that an example has in a file. */
 const requests: Readonly<Record<string, object>> = {
+  'welcome.json': { message: 'Welcome' },
   'search.json': { domains: ['acme.example'] },
   'monitor.json': { name: 'France', detection_mode: 'signal_first', signal_types: ['expansions'] },
 }

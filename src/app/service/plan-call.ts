@@ -136,7 +136,7 @@ export function assertAffordable(call: PlannedCall): asserts call is AffordableC
   if (capAtomic === undefined)
     throw new ConfigError(
       'price_unknown',
-      `nobody knows the price of ${operation} yet: name the most that one request may cost with --max-usd, or in payment.maxPricesUsd`,
+      `nobody knows the price of ${operation} yet: name the most that one request may cost in payment.maxPricesUsd, or with --max-usd where the command has it`,
     )
   if (priceAtomic !== undefined && priceAtomic > capAtomic)
     throw new ConfigError(

@@ -33,7 +33,7 @@ export function templatesCommand(): Command {
           'after',
           helpEnd({
             examples: [
-              'paydirt monitors templates create --node 5b0c7a52-6f0e-4a8e-9d6c-0f5a3f1c1a04 --name Hello --parameters @hello.json --yes',
+              'paydirt monitors templates create --node 5b0c7a52-6f0e-4a8e-9d6c-0f5a3f1c1a04 --name Welcome --parameters @welcome.json --yes',
             ],
             statuses: { 2: 'refused before anything was sent' },
           }),
