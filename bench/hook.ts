@@ -14,7 +14,7 @@ interface Row {
   longest: number
   goal: string
   'p95, times a page without work': number
-  refused: number
+  'without a 200': string
   'worked after': string
 }
 
@@ -45,7 +45,7 @@ export async function hook(options: BenchOptions): Promise<Row[]> {
 
 interface Load {
   sentMs: number[]
-  refused: number
+  failures: Record<string, number>
 }
 
 async function measure(
@@ -70,7 +70,7 @@ async function measure(
     // The first requests load what later ones have.
     await send('/hooks/monitor', perSecond)
     const plain = await send('/healthz', Math.min(deliveries, 10 * perSecond))
-    const { sentMs, refused } = await send('/hooks/monitor', deliveries)
+    const { sentMs, failures } = await send('/hooks/monitor', deliveries)
     const workedMs = await untilWorked(web)
     const at = (share: number) => round(quantile(sentMs, share))
     return {
@@ -83,13 +83,19 @@ async function measure(
       longest: round(Math.max(...sentMs)),
       goal,
       'p95, times a page without work': round(quantile(sentMs, 0.95) / quantile(plain.sentMs, 0.95)),
-      refused: refused + plain.refused,
+      'without a 200': reasons(plain.failures, failures),
       'worked after': `${round(workedMs / 1_000)} s`,
     }
   } finally {
     await load.stop()
     await web.stop()
   }
+}
+
+/** Returns the statuses and errors that came instead, each with its number. */
+function reasons(...all: Record<string, number>[]): string {
+  const given = all.flatMap((each) => Object.entries(each))
+  return given.map(([reason, count]) => `${count} ${reason}`).join(', ') || '0'
 }
 
 /** Returns how long the deliveries took to be worked after the last one was answered. */

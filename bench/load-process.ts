@@ -15,18 +15,18 @@ const agent = new Agent({ keepAlive: true, maxSockets: 200 })
 serveParent({
   async send({ url, secret, perSecond, count, run }: Order) {
     const startMs = performance.now() + 100
-    let refused = 0
+    const failures: Record<string, number> = {}
     const sentMs = await Promise.all(
       Array.from({ length: count }, async (_, at) => {
         const dueMs = startMs + (1_000 * at) / perSecond
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())))
         const isHook = url.endsWith('/hooks/monitor')
-        const status = await send(url, secret, isHook ? deliveryOf(run, at) : undefined)
-        if (status !== 200) refused += 1
+        const answer = await send(url, secret, isHook ? deliveryOf(run, at) : undefined)
+        if (answer !== '200') failures[answer] = (failures[answer] ?? 0) + 1
         return performance.now() - dueMs
       }),
     )
-    return { sentMs, refused }
+    return { sentMs, failures }
   },
 })
 
@@ -43,7 +43,8 @@ function deliveryOf(run: string, at: number): string {
   })
 }
 
-function send(url: string, secret: string, body: string | undefined): Promise<number> {
+/** Returns the status of the answer, or the code of the error where there was none. */
+function send(url: string, secret: string, body: string | undefined): Promise<string> {
   return new Promise((resolve) => {
     const headers = {
       'x-paydirt-monitor-secret': secret,
@@ -51,9 +52,11 @@ function send(url: string, secret: string, body: string | undefined): Promise<nu
     }
     const sent = request(url, { agent, method: body === undefined ? 'GET' : 'POST', headers }, (answer) => {
       answer.resume()
-      answer.on('end', () => resolve(answer.statusCode ?? 0))
+      answer.on('end', () => resolve(String(answer.statusCode)))
     })
-    sent.on('error', () => resolve(0))
+    sent.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(`${error.code}${sent.reusedSocket ? ' reused' : ''}`),
+    )
     sent.end(body)
   })
 }

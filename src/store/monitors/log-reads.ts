@@ -136,18 +136,16 @@ async function foundOf(
   { name, monitorId }: Pick<ReadableMonitor, 'name' | 'monitorId'>,
   entries: readonly LoggedDetection[],
 ): Promise<Map<string, Found>> {
-  const ids = JSON.stringify(entries.map(({ id }) => id))
+  const ids = entries.map(({ id }) => id)
   const { rows: known } = await sql<{ entry_id: string }>`
     select entry_id from monitor_log_entries
-    where monitor_id = ${monitorId} and entry_id in (select jsonb_array_elements_text(${ids}::jsonb))`.execute(
-    tx,
-  )
+    where monitor_id = ${monitorId} and entry_id = any(${ids}::text[])`.execute(tx)
   const compared = new Set(known.map(({ entry_id: id }) => id))
   const fresh = entries.filter(({ id }) => !compared.has(id))
-  const wanted = JSON.stringify([...new Set(fresh.flatMap(({ meanings }) => meanings))])
+  const wanted = [...new Set(fresh.flatMap(({ meanings }) => meanings))]
   const { rows } = await sql<{ meaning: string }>`
     select meaning from monitor_seen
-    where monitor = ${name} and meaning in (select jsonb_array_elements_text(${wanted}::jsonb))`.execute(tx)
+    where monitor = ${name} and meaning = any(${wanted}::text[])`.execute(tx)
   const seen = new Set(rows.map(({ meaning }) => meaning))
   return new Map(
     fresh.map(({ id, isTest, meanings }): [string, Found] => {
