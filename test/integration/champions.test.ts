@@ -149,7 +149,7 @@ test('one who is back has what we wrote cleared; one who has moved is not looked
   expect(leftAt(ids.get(gone.slug)!)).toBe('2037-11-23')
 })
 
-test('a note and a task come once a departure, and undo takes them back', async () => {
+test('a note and a task come once a departure', async () => {
   const people = known(2, 1_100)
   const [gone] = people as [Member]
   await open(people, { onLeave: { note: true, task: { title: 'Your champion has left', dueDays: 2 } } })

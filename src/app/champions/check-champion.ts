@@ -1,6 +1,6 @@
 import { checkOf } from '../../domain/champions/check.ts'
-import type { Employment, Verdict } from '../../domain/champions/moved.ts'
-import { profileUrlOf } from '../../domain/keys.ts'
+import { currentTitle, type Employment, type Verdict } from '../../domain/champions/moved.ts'
+import { canonicalProfileUrl, profileUrlOf } from '../../domain/keys.ts'
 import { answeredAt, type CheckedChampion, type NewEmployer } from '../../store/champions/champions.ts'
 import type { Context } from '../context/context.ts'
 import type { Bought, Purse } from '../signals/buying/purse.ts'
@@ -58,14 +58,15 @@ function leftAtOf(verdict: Verdict, last: CheckedChampion | undefined, at: Date)
 }
 
 function employerOf(job: Employment & { company_name?: unknown }, employers: Employers): NewEmployer {
-  const url = job.profnet_url ?? null
-  const known = [...employers].find(([, { domain }]) => domain !== null && domain === job.domain)
-  const name = known?.[1].name ?? (typeof job.company_name === 'string' ? job.company_name : null)
+  const profile = job.profnet_url ? canonicalProfileUrl('company', job.profnet_url) : undefined
+  const profileUrl = profile?.ok ? profile.value : null
+  const known = profileUrl === null ? undefined : employers.get(profileUrl)
+  const told = typeof job.company_name === 'string' ? job.company_name : null
   return {
-    profileUrl: known?.[0] ?? url,
+    profileUrl,
     domain: job.domain ?? null,
-    name,
-    title: job.positions?.[0]?.title ?? job.title ?? null,
+    name: known?.name ?? told,
+    title: currentTitle(job) ?? null,
   }
 }
 

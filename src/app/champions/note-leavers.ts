@@ -64,7 +64,7 @@ export async function noteLeavers(
 
 function draftsOf(
   watch: string,
-  { recordId, employer, leftAt }: CheckedChampion,
+  { recordId, verdict, employer, leftAt }: CheckedChampion,
   { note, task }: NonNullable<ChampionSettings['onLeave']>,
 ): NoteDraft[] {
   if (leftAt === null) return []
@@ -75,7 +75,7 @@ function draftsOf(
     to === undefined || to === null
       ? `Left the employer of this record, seen on ${day}. No new employer is known.`
       : `Left the employer of this record, seen on ${day}. Now at ${to}${role}.`
-  const marker = (kind: 'note' | 'task') => markerOf('champions', watch, recordId, day, kind)
+  const marker = (kind: string) => markerOf('champions', watch, recordId, day, kind)
   const shared = { recordId, body, links: [] }
   return [
     ...(note === undefined || note === false
@@ -84,7 +84,8 @@ function draftsOf(
           {
             ...shared,
             kind: 'note' as const,
-            marker: marker('note'),
+            // One who left, and is seen at a new employer later, has a note of each: it is what one looks for.
+            marker: marker(verdict === 'moved' ? 'note of the move' : 'note'),
             title: (typeof note === 'object' ? note.title : undefined) ?? 'This person has left',
           },
         ]),

@@ -65,7 +65,7 @@ export async function runChampions(
     await endFreshness(
       context.database.db,
       due.map(({ key }) => key),
-      { answeredBefore: new Date(context.now().getTime() - settings.days * dayMs), at: context.now() },
+      { answeredUntil: new Date(context.now().getTime() - settings.days * dayMs), at: context.now() },
     )
     const purse = await openPurse(context, { ...championPurse(watch), budgetAtomic, signal })
     const verdicts: ChampionRun['verdicts'] = {}

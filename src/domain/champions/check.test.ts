@@ -47,6 +47,29 @@ test.each<[string, KnownJob, Employment[], Record<string, string | null>, Verdic
     { globex: 'globex.com', initech: 'initech.com' },
     'unclear',
   ],
+  [
+    'a first check: it was, written otherwise',
+    { domain: 'www.ACME.com' },
+    [job('globex', 'Present'), job('acme', 'Oct 2026')],
+    { globex: 'globex.com', acme: 'acme.com' },
+    'moved',
+  ],
+  ['two jobs of today cost nothing more', byProfile, [job('acme', 'Present'), job('globex', 'Present')], {}, 'unclear'],
+  [
+    'a title of before at the same employer is no promotion',
+    { ...byProfile, title: 'Head' },
+    [
+      {
+        profnet_url: url('acme'),
+        positions: [
+          { title: 'Buyer', end_date: 'Oct 2026' },
+          { title: 'Head', end_date: 'Present' },
+        ],
+      },
+    ],
+    {},
+    'stays',
+  ],
   ['a first check without a job of today', byDomain, [job('acme', 'Oct 2026')], {}, { needs: 'acme' }],
   ['a first check: the job ended', byDomain, [job('acme', 'Oct 2026')], { acme: 'acme.com' }, 'left'],
 ])('%s', (_, known, history, domains, expected) => {
@@ -54,6 +77,15 @@ test.each<[string, KnownJob, Employment[], Record<string, string | null>, Verdic
   expect(
     checked.state === 'judged' ? checked.verdict : { needs: checked.profileUrl.split('/').at(-1) },
   ).toEqual(expected)
+})
+
+test('the title that is kept is that of the position that goes on', () => {
+  const positions = [
+    { title: 'Buyer', end_date: 'Oct 2026' },
+    { title: 'Head', end_date: 'Present' },
+  ]
+  const promoted = checkOf(byProfile, [{ profnet_url: url('acme'), positions }], new Map())
+  expect(promoted).toMatchObject({ verdict: 'promoted', known: { title: 'Head' } })
 })
 
 test('the next check is held against the job of today, unless the person may have left', () => {

@@ -1,5 +1,5 @@
 import { canonicalProfileUrl } from '../keys.ts'
-import { currentJob, verdictOf, type Employment, type KnownJob, type Verdict } from './moved.ts'
+import { currentJob, currentTitle, isSameDomain, verdictOf, type Employment, type KnownJob, type Verdict } from './moved.ts'
 
 /** The outcome of a check. `needs`: the profile of an employer whose domain must be known before anything is said. */
 export type Checked =
@@ -31,6 +31,8 @@ export function checkOf(
   const now = currentJob(withDomain)
   const employer = profileOf(now?.profnet_url)
   const isFirstCheck = known.profileUrl === undefined
+  // No domain decides between two employers of today.
+  if (verdictOf(known, withDomain) === 'unclear') return { state: 'judged', verdict: 'unclear', known, now }
   const needsDomain = (profileUrl: string | undefined) =>
     profileUrl !== undefined && known.domain !== undefined && !domains.has(profileUrl)
   if (employer !== undefined && employer !== profileOf(known.profileUrl) && needsDomain(employer))
@@ -40,7 +42,7 @@ export function checkOf(
   if (isFirstCheck && known.domain !== undefined && asksForEarlier) {
     const others = jobs.flatMap(({ profileUrl }) => (profileUrl === employer ? [] : (profileUrl ?? [])))
     const earlier = [...new Set(others)].slice(0, mostEarlier)
-    if (!earlier.some((profileUrl) => domains.get(profileUrl) === known.domain)) {
+    if (!earlier.some((profileUrl) => isSameDomain(domains.get(profileUrl), known.domain))) {
       const next = earlier.find((profileUrl) => needsDomain(profileUrl))
       if (next !== undefined) return { state: 'needs', profileUrl: next }
       return { state: 'judged', verdict: now ? 'unclear' : 'unknown', known, now }
@@ -56,11 +58,11 @@ function nextKnown(known: KnownJob, verdict: Verdict, now: Employment | undefine
     return known
   const profileUrl = profileOf(now.profnet_url) ?? known.profileUrl
   const domain = now.domain ?? known.domain
-  const title = now.positions?.[0]?.title ?? now.title ?? known.title
+  const title = currentTitle(now) ?? known.title
   return {
     ...(profileUrl !== undefined && { profileUrl }),
     ...(domain !== undefined && domain !== null && { domain }),
-    ...(title !== undefined && title !== null && { title }),
+    ...(title !== undefined && { title }),
   }
 }
 

@@ -63,16 +63,31 @@ export function currentJob<Job extends Employment>(jobs: readonly Job[]): Job | 
 }
 
 function stateOf({ positions }: Employment): 'current' | 'ended' | 'unknown' {
-  const ends = (positions ?? []).map(({ end_date: end }) => end?.trim().toLowerCase() ?? '')
-  if (ends.some((end) => currentWords.has(end))) return 'current'
+  const ends = (positions ?? []).map(({ end_date: end }) => end ?? '')
+  if (ends.some(isCurrent)) return 'current'
   // A date has a year. Another word may be one for today that is not known here.
   return ends.length > 0 && ends.every((end) => /\d{4}/.test(end)) ? 'ended' : 'unknown'
 }
 
-function isPromoted(known: KnownJob, { positions, title }: Employment): boolean {
-  const position = positions?.find(({ end_date: end }) => currentWords.has(end?.trim().toLowerCase() ?? ''))
-  const found = position?.title ?? title ?? undefined
-  return jobChangeOf({ job_title: known.title }, { job_title: found })?.jobChange.title !== undefined
+/** Returns the title of the position that goes on: an employer's first one may be an earlier one. */
+export function currentTitle({ positions, title }: Employment): string | undefined {
+  const position = positions?.find(({ end_date: end }) => isCurrent(end))
+  return position?.title ?? title ?? undefined
+}
+
+function isCurrent(end: string | null | undefined): boolean {
+  return currentWords.has(end?.trim().toLowerCase() ?? '')
+}
+
+function isPromoted(known: KnownJob, job: Employment): boolean {
+  return (
+    jobChangeOf({ job_title: known.title }, { job_title: currentTitle(job) })?.jobChange.title !== undefined
+  )
+}
+
+/** Returns whether two domains are the same, however they are written. */
+export function isSameDomain(one: string | null | undefined, other: string | null | undefined): boolean {
+  return isSame(domainOf(one), domainOf(other))
 }
 
 function profileOf(raw: string | null | undefined): string | undefined {

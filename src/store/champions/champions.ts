@@ -87,11 +87,11 @@ export async function championsOf(db: Database, watch: string): Promise<(Checked
   }))
 }
 
-/** Ends the freshness of answers that are older than a watch allows, so that they are bought again. Returns how many these are. */
+/** Ends the freshness of answers that are as old as a watch allows, so that they are bought again. Returns how many these are. */
 export async function endFreshness(
   db: Database,
   keys: readonly LookupKey[],
-  { answeredBefore, at }: { answeredBefore: Date; at: Date },
+  { answeredUntil, at }: { answeredUntil: Date; at: Date },
 ): Promise<number> {
   if (keys.length === 0) return 0
   const { numUpdatedRows } = await db
@@ -99,7 +99,7 @@ export async function endFreshness(
     .set({ fresh_until: at })
     .where('key', 'in', [...keys])
     .where('state', '=', 'answered')
-    .where('answered_at', '<', answeredBefore)
+    .where('answered_at', '<=', answeredUntil)
     .where('fresh_until', '>', at)
     .executeTakeFirst()
   return Number(numUpdatedRows)
