@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   boughtFieldNames,
+  championFieldNames,
   employerFieldNames,
   employerValues,
   enrichmentFieldNames,
@@ -228,6 +229,6 @@ test('names are in the order of reports', () => {
     'phone',
     'mobile_phone',
     ...employerFieldNames,
-    'left_company_at',
+    ...championFieldNames,
   ])
 })

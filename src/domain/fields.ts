@@ -101,8 +101,8 @@ export const signalFieldNames = [
 ] as const
 export type SignalField = (typeof signalFieldNames)[number]
 
-/** The field of a person that watching champions fills. */
-export const championFieldNames = ['left_company_at'] as const
+/** The fields of a person that watching champions fills: the last two in a record that is made at the new employer. */
+export const championFieldNames = ['left_company_at', 'former_record', 'champion_relationship'] as const
 
 /** Returns every canonical field of an object, in the order of reports. */
 export function fieldNames(object: ObjectKind): string[] {

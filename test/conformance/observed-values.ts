@@ -5,6 +5,8 @@ import type { ConnectorSuiteOptions } from './connector-stage.ts'
 
 const left: Record<(typeof championFieldNames)[number], { set: FieldValue; type: FieldType }> = {
   left_company_at: { set: '2026-10-31', type: 'date' },
+  former_record: { set: '003000000000001AAA', type: 'text' },
+  champion_relationship: { set: 'Former customer', type: 'text' },
 }
 
 /** Returns a value of each observed field of an object, with the type of its place; a flag's differs between CRMs. */

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ask } from '../../src/app/signals/buying/ask.ts'
 import { openPurse } from '../../src/app/signals/buying/purse.ts'
-import { purseOf } from '../../src/app/config/watching/month-cap.ts'
+import { purseOf } from '../../src/app/config/watching/purses.ts'
 import { planSignals } from '../../src/app/signals/plan-signals.ts'
 import { runSignals } from '../../src/app/signals/run-signals.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../domain/champions/moved.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { championsOf, type NewEmployer } from '../../store/champions/champions.ts'
-import { championPurse } from '../config/watching/month-cap.ts'
+import { championPurse } from '../config/watching/purses.ts'
 import type { Context } from '../context/context.ts'
 import { listMonth } from '../money/list-months.ts'
 import { sinceDayOf } from '../signals/reporting/signals-report.ts'
@@ -13,6 +13,8 @@ export interface ReportedChampion {
   /** The domain or profile of the employer that was known. */
   from: string | null
   employer: NewEmployer | null
+  /** The record at the new employer: made by a run of ours, or there before. Null: there is none. */
+  joined: { state: 'made' | 'there'; record: string } | null
   /** Times as ISO 8601, since a report goes from process to process. */
   leftAt: string | null
   checkedAt: string
@@ -42,11 +44,22 @@ export async function championsReport(
   const verdicts: ChampionsReport['verdicts'] = {}
   for (const { verdict } of all) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
   const reported = all.map(
-    ({ connector, entity, recordId, verdict, known, employer, leftAt, checkedAt }): ReportedChampion => ({
+    ({
+      connector,
+      entity,
+      recordId,
+      verdict,
+      known,
+      employer,
+      joined,
+      leftAt,
+      checkedAt,
+    }): ReportedChampion => ({
       record: `${connector}:${entity}:${recordId}`,
       verdict,
       from: known.domain ?? known.profileUrl ?? null,
       employer,
+      joined: joined && { state: joined.state, record: `${connector}:${entity}:${joined.recordId}` },
       leftAt: leftAt?.toISOString() ?? null,
       checkedAt: checkedAt.toISOString(),
     }),

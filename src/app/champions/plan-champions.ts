@@ -1,6 +1,6 @@
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { championPurse } from '../config/watching/month-cap.ts'
+import { championPurse } from '../config/watching/purses.ts'
 import { withConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { listMonth } from '../money/list-months.ts'

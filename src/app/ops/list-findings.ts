@@ -1,16 +1,16 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { ListSettings } from '../config/lists.ts'
 import type { Config } from '../config/config.ts'
-import { matchLists, placeOfList, withPlace, type MatchConfig } from '../config/watching/match-lists.ts'
+import { givenLists, placeOfList, withPlace, type MatchConfig } from '../config/watching/match-lists.ts'
 import { makingRefusals } from '../lists/making/making-refusals.ts'
 import type { IndexAge } from '../records/index-ages.ts'
 import type { Finding } from './finding.ts'
 
 type ListsConfig = Pick<Config, 'lists'> & MatchConfig
 
-/** Returns the lists of the settings, and those by which the matches of monitors are worked. */
+/** Returns the lists of the settings, and those by which matches of monitors and champions are worked. */
 function allLists(config: ListsConfig): Record<string, ListSettings> {
-  return { ...config.lists, ...matchLists(config) }
+  return { ...config.lists, ...givenLists(config) }
 }
 
 /** True where a list makes records in this CRM. */

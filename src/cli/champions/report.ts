@@ -35,12 +35,13 @@ function reportText({ champions, checked, verdicts, left, unclear, month }: Cham
   return `${lines.join('\n')}\n`
 }
 
-function leaverLine({ record, from, employer, leftAt }: ReportedChampion): string {
+function leaverLine({ record, from, employer, joined, leftAt }: ReportedChampion): string {
   const to = employer?.name ?? employer?.domain
   const where = to
     ? `now at ${to}${employer?.title ? `, ${employer.title}` : ''}`
     : 'no new employer is known'
-  return `  ${(leftAt ?? '').slice(0, 10)}  ${record}  from ${from ?? 'an employer without a name'}: ${where}`
+  const there = joined ? ` (${joined.record}${joined.state === 'made' ? ', made by Paydirt' : ''})` : ''
+  return `  ${(leftAt ?? '').slice(0, 10)}  ${record}  from ${from ?? 'an employer without a name'}: ${where}${there}`
 }
 
 function moreLine(count: number): string[] {

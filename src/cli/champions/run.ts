@@ -1,4 +1,5 @@
 import { championsNamed } from '../../app/champions/candidates.ts'
+import type { JoinedEmployers } from '../../app/champions/join-employers.ts'
 import { runChampions, type ChampionRun } from '../../app/champions/run-champions.ts'
 import { chargesText } from '../../app/service/own-charges.ts'
 import { formatUsd } from '../../domain/money.ts'
@@ -51,24 +52,38 @@ function documentOf({ charges, committedAtomic, ...run }: ChampionRun) {
 }
 
 function runText(run: ChampionRun): string {
-  const { champions, people, due, checked, left, verdicts, records, noted, problems } = run
+  const { champions, people, due, checked, left, verdicts, records, joined, noted, problems } = run
   const found = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`)
-  const undo = records?.runId ?? noted?.runId
+  const undo = [records?.runId ?? noted?.runId, ...(joined?.runIds ?? [])].filter((id) => id !== undefined)
   const lines = [
     `${champions}: ${counted(people, 'person', 'people')} with a profile`,
     ...skippedLines(run),
     `  looked up   ${checked} of ${due} who were due${left > 0 ? `, ${left} left for the next run` : ''}`,
     ...(found.length > 0 ? [`  found       ${found.join(', ')}`] : []),
     ...(records ? [`  records     ${records.written} written, ${records.unchanged} unchanged`] : []),
+    ...(joined ? joinedLines(champions, joined) : []),
     ...(noted
       ? [
           `  notes       ${counted(noted.notes, 'note')}, ${counted(noted.tasks, 'task')}${noted.waiting > 0 ? `, ${noted.waiting} written by the next run` : ''}`,
         ]
       : []),
     ...[...problems, ...(noted?.problems ?? [])].map((problem) => `  problem     ${problem}`),
-    ...(undo === undefined ? [] : [`\`paydirt undo ${undo}\` takes it back`]),
+    ...undo.map((id) => `\`paydirt undo ${id}\` takes ${undo.length > 1 ? 'its part' : 'it'} back`),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function joinedLines(champions: string, { made, there, unclear, left, waiting }: JoinedEmployers): string[] {
+  return [
+    `  new records ${made} made at new employers, ${there} there before`,
+    ...(unclear > 0
+      ? [
+          `  unclear     ${counted(unclear, 'person', 'people')} who may be in the CRM: \`paydirt lists review champions/${champions}\` asks which record it is`,
+        ]
+      : []),
+    ...Object.entries(left).map(([reason, count]) => `  left out    ${count}: ${reason}`),
+    ...(waiting === undefined ? [] : [`  waiting     ${waiting}`]),
+  ]
 }
 
 function endText({ end, reason, resumesAt, bought, charges }: ChampionRun): string {

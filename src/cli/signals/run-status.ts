@@ -14,10 +14,13 @@ const statuses: Readonly<Record<SignalRun['end'], number>> = {
 export function runStatus({
   end,
   records,
+  joined,
 }: {
   end: SignalRun['end']
   records: WrittenValues | undefined
+  joined?: { waiting: string | undefined } | undefined
 }): number {
+  if (end === 'complete' && joined?.waiting !== undefined) return exitStatus.parked
   if (end !== 'complete' || !records || records.end === 'finished') return statuses[end]
   return records.end === 'interrupted' ? exitStatus.interrupted : exitStatus.parked
 }

@@ -1,4 +1,4 @@
-import { pipelineBudget } from '../../app/config/watching/month-cap.ts'
+import { pipelineBudget } from '../../app/config/watching/purses.ts'
 import { listMonth } from '../../app/money/list-months.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'

@@ -82,6 +82,8 @@ export const hubspotMapping: CrmMapping = asDefaults({
         city: { property: 'city' },
         country_code: { property: 'country', as: 'country_name' },
         left_company_at: ours('paydirt_left_company_at', 'Left the company at', 'date'),
+        former_record: ours('paydirt_former_record', 'Former record', 'text'),
+        champion_relationship: ours('paydirt_champion_relationship', 'Champion relationship', 'text'),
       },
       create: {
         first_name: { property: 'firstname' },

@@ -90,6 +90,8 @@ export const salesforceMapping: CrmMapping = asDefaults({
         city: { property: 'MailingCity' },
         country_code: { property: 'MailingCountry', as: 'country_name' },
         left_company_at: ours('Paydirt_Left_Company_At__c', 'Left the Company At', 'date'),
+        former_record: ours('Paydirt_Former_Record__c', 'Former Record', 'text'),
+        champion_relationship: ours('Paydirt_Champion_Relationship__c', 'Champion Relationship', 'text'),
       },
       create: nameAndReach,
       identity: {

@@ -54,7 +54,13 @@ test.each<[string, KnownJob, Employment[], Record<string, string | null>, Verdic
     { globex: 'globex.com', acme: 'acme.com' },
     'moved',
   ],
-  ['two jobs of today cost nothing more', byProfile, [job('acme', 'Present'), job('globex', 'Present')], {}, 'unclear'],
+  [
+    'two jobs of today cost nothing more',
+    byProfile,
+    [job('acme', 'Present'), job('globex', 'Present')],
+    {},
+    'unclear',
+  ],
   [
     'a title of before at the same employer is no promotion',
     { ...byProfile, title: 'Head' },

@@ -1,5 +1,13 @@
 import { canonicalProfileUrl } from '../keys.ts'
-import { currentJob, currentTitle, isSameDomain, verdictOf, type Employment, type KnownJob, type Verdict } from './moved.ts'
+import {
+  currentJob,
+  currentTitle,
+  isSameDomain,
+  verdictOf,
+  type Employment,
+  type KnownJob,
+  type Verdict,
+} from './moved.ts'
 
 /** The outcome of a check. `needs`: the profile of an employer whose domain must be known before anything is said. */
 export type Checked =

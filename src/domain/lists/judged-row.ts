@@ -1,16 +1,13 @@
 import type { RecordIdentity } from '../subjects/record-identities.ts'
 import type { Verdict } from '../words.ts'
 import type { ListRow } from './list-row.ts'
+import type { MatchedRecord } from './matched-record.ts'
+
+export type { MatchedRecord } from './matched-record.ts'
 
 /** The answers of a person about a row that waits: it is this record, it is none of those shown, or it never becomes one. */
 export const reviewAnswers = ['same', 'new', 'never'] as const
 export type ReviewAnswer = (typeof reviewAnswers)[number]
-
-/** A record of the CRM, by entity and id. */
-export interface MatchedRecord {
-  entity: string
-  recordId: string
-}
 
 export interface JudgedRow<R extends ListRow = ListRow> {
   row: R

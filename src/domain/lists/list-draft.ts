@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { FieldValue, Patch } from '../record.ts'
 import type { RecordIdentity } from '../subjects/record-identities.ts'
 import { identityText } from './judged-row.ts'
+import type { ListRow } from './list-row.ts'
 
 /** The identities that a record's key may stand for, the best first. A name names several companies. */
 const keyKinds = ['profile', 'service_id', 'email', 'domain'] as const
@@ -16,6 +18,19 @@ export function keyText(identities: readonly RecordIdentity[]): string | undefin
     if (first !== undefined) return first
   }
   return undefined
+}
+
+/**
+ * Returns the key of a record that is to be made, the same for all spellings. Undefined: nothing names it for certain. A person who has a
+ * record at another employer (`besides`) is not named by the profile, which that record has too.
+ */
+export function recordKeyOf({
+  identities,
+  besides = [],
+}: Pick<ListRow, 'identities' | 'besides'>): string | undefined {
+  const own = besides.length === 0 ? identities : identities.filter(({ kind }) => kind !== 'profile')
+  const text = keyText(own)
+  return text === undefined ? undefined : createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
 export function patchOf(values: Readonly<Record<string, FieldValue>>): Patch {

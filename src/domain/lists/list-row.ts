@@ -3,6 +3,7 @@ import type { FieldValue, Identity } from '../record.ts'
 import { recordIdentities, type IdentityOptions, type RecordIdentity } from '../subjects/record-identities.ts'
 import { identifiersOf, type Identifier } from '../subjects/identifiers.ts'
 import type { ObjectKind, Operation } from '../words.ts'
+import type { MatchedRecord } from './matched-record.ts'
 import type { FoundAt } from './list-parts.ts'
 
 /** One row of a search, as far as it names a company or a person. */
@@ -16,6 +17,8 @@ export interface ListRow {
   /** By canonical field, as a CSV of ours names its columns. */
   values: Readonly<Record<string, FieldValue>>
   identities: readonly RecordIdentity[]
+  /** Records of the same person that are no reason against another one: those at the employers of before. */
+  besides?: readonly MatchedRecord[] | undefined
 }
 
 /** A row as a fetch of the list keeps it. */

@@ -59,7 +59,7 @@ export function judgeRows<R extends ListRow & { ordinal?: number }>(
   }
   return rows.map((row, index) => {
     const ordinal = row.ordinal ?? index + 1
-    const own = judge(row, { index, ordinal }, known, seen)
+    const own = judge(row, { index, ordinal }, withoutBesides(known, row), seen)
     const judged = besideOther(own, row, known.answerTo?.(row), ordinal, seen)
     if (judged.verdict === 'new')
       for (const domain of domainsOf(row)) if (!domains.has(domain)) domains.set(domain, ordinal)
@@ -67,6 +67,16 @@ export function judgeRows<R extends ListRow & { ordinal?: number }>(
       for (const text of namesInList(row)) if (!names.has(text)) names.set(text, ordinal)
     return { row, ordinal, ...judged }
   })
+}
+
+/** Returns what is known as if the records were not there that are no reason against the row. */
+function withoutBesides(known: Known, { besides = [] }: ListRow): Known {
+  if (besides.length === 0) return known
+  const left = new Set(besides.map(recordText))
+  return {
+    ...known,
+    recordsWith: (identity) => known.recordsWith(identity).filter((record) => !left.has(recordText(record))),
+  }
 }
 
 /** The rows before, by name and by domain. */
@@ -177,5 +187,9 @@ function valuesOf({ identities }: ListRow, kind: RecordIdentityKind): string[] {
 }
 
 function distinct(records: readonly MatchedRecord[]): MatchedRecord[] {
-  return [...new Map(records.map((each) => [`${each.entity}|${each.recordId}`, each])).values()]
+  return [...new Map(records.map((each) => [recordText(each), each])).values()]
+}
+
+function recordText({ entity, recordId }: MatchedRecord): string {
+  return `${entity}|${recordId}`
 }

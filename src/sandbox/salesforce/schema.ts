@@ -374,6 +374,8 @@ const PERSON_FIELDS: readonly FieldDefinition[] = [
 const CONTACT_FIELDS: readonly FieldDefinition[] = [
   ...PERSON_FIELDS,
   field('Paydirt_Left_Company_At__c', 'date'),
+  field('Paydirt_Former_Record__c', 'string', { length: 255 }),
+  field('Paydirt_Champion_Relationship__c', 'string', { length: 255 }),
   field('AccountId', 'reference', { referenceTo: ['Account'], relationshipName: 'Account' }),
   field('Department', 'string', { length: 80 }),
   field('MailingStreet', 'textarea', { length: 255 }),

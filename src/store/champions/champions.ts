@@ -4,7 +4,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { RecordIdentity } from '../../domain/subjects/record-identities.ts'
 import type { Database } from '../database/database.ts'
 import { storableJson } from '../database/parameters.ts'
-import type { ChampionTables, NewEmployer } from '../database/tables/champion-tables.ts'
+import type { ChampionTables, Joined, NewEmployer } from '../database/tables/champion-tables.ts'
 
 export type { NewEmployer } from '../database/tables/champion-tables.ts'
 
@@ -20,6 +20,12 @@ export interface CheckedChampion {
   employer: NewEmployer | null
   /** The time of the answer that showed first that the job has ended. */
   leftAt: Date | null
+}
+
+/** A champion of a watch, as the ledger has it. */
+export interface KnownChampion extends CheckedChampion, WatchedObject {
+  /** The record at the new employer. Null: there is none, or nobody has looked. */
+  joined: Joined | null
 }
 
 export interface WatchedObject {
@@ -51,7 +57,7 @@ export async function lastChampionChecks(
   return found
 }
 
-/** Stores a check. An older answer never takes the place of a newer one. */
+/** Stores a check. An older answer never takes the place of a newer one, and another person or employer has no record yet. */
 export async function saveChampion(
   db: Database,
   { watch, connector, entity }: WatchedObject,
@@ -64,12 +70,14 @@ export async function saveChampion(
       ${storableJson(known)}::jsonb, ${employer === null ? null : storableJson(employer)}::jsonb, ${leftAt}::timestamptz)
     on conflict (watch, connector, entity, record_id) do update set profile_url = excluded.profile_url,
       checked_at = excluded.checked_at, lookup_key = excluded.lookup_key, verdict = excluded.verdict, known = excluded.known,
-      employer = excluded.employer, left_at = excluded.left_at
+      employer = excluded.employer, left_at = excluded.left_at,
+      joined = case when champions.profile_url = excluded.profile_url and champions.employer = excluded.employer
+        then champions.joined end
     where champions.checked_at <= excluded.checked_at`.execute(db)
 }
 
 /** Returns the champions of a watch, the latest leavers first, then by record. */
-export async function championsOf(db: Database, watch: string): Promise<(CheckedChampion & WatchedObject)[]> {
+export async function championsOf(db: Database, watch: string): Promise<KnownChampion[]> {
   const rows = await db
     .selectFrom('champions')
     .selectAll()
@@ -84,6 +92,7 @@ export async function championsOf(db: Database, watch: string): Promise<(Checked
     watch,
     connector: row.connector,
     entity: row.entity,
+    joined: row.joined === null || row.joined.state === 'unclear' ? null : row.joined,
   }))
 }
 
@@ -133,7 +142,8 @@ export async function eraseChampions(
           join jsonb_to_recordset(${given}::jsonb) as wanted (kind text, value text) using (kind, value))
     returning 1`.execute(tx)
   const { rows: moved } = await sql`
-    update champions set employer = null where employer ->> 'profileUrl' in (
+    update champions set employer = null, joined = case when joined ->> 'state' <> 'unclear' then joined end
+    where employer ->> 'profileUrl' in (
         select value from jsonb_to_recordset(${given}::jsonb) as own (kind text, value text) where kind = 'profile')
       or employer ->> 'domain' in (
         select value from jsonb_to_recordset(${given}::jsonb) as own (kind text, value text) where kind = 'domain')

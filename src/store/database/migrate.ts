@@ -38,6 +38,7 @@ import { declaredMonitors } from '../migrations/0034-declared-monitors.ts'
 import { champions } from '../migrations/0036-champions.ts'
 import { monitorSeen } from '../migrations/0035-monitor-seen.ts'
 import { monitorLogs } from '../migrations/0037-monitor-logs.ts'
+import { championJoins } from '../migrations/0038-champion-joins.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -78,6 +79,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0035-monitor-seen', statements: monitorSeen },
   { name: '0036-champions', statements: champions },
   { name: '0037-monitor-logs', statements: monitorLogs },
+  { name: '0038-champion-joins', statements: championJoins },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

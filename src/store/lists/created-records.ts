@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Identity } from '../../domain/record.ts'
+import type { MatchedRecord } from '../../domain/lists/matched-record.ts'
 import type { RecordIdentity } from '../../domain/subjects/record-identities.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -29,6 +30,8 @@ export interface Draft {
   lookupKey: string | null
   /** A person said that other records may have its domain: it is not reserved, where something else names the draft. */
   sharesDomain?: boolean
+  /** Records of the same person at other employers. Its profile is not reserved: theirs may be. */
+  besides?: readonly MatchedRecord[]
 }
 
 /** The draft that has one of the same identities. */
@@ -73,8 +76,10 @@ export interface CreatedRecords {
 /** The kinds of identities of which a CRM has one record each. A company's name is not among them. */
 const reservable: ReadonlySet<string> = new Set(['profile', 'service_id', 'email', 'domain'])
 
-function reservableOf({ identities, sharesDomain = false }: Draft): RecordIdentity[] {
-  const own = identities.filter(({ kind }) => reservable.has(kind))
+function reservableOf({ identities, sharesDomain = false, besides = [] }: Draft): RecordIdentity[] {
+  const own = identities.filter(
+    ({ kind }) => reservable.has(kind) && (besides.length === 0 || kind !== 'profile'),
+  )
   const others = own.filter(({ kind }) => kind !== 'domain')
   return sharesDomain && others.length > 0 ? others : own
 }

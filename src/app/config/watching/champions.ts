@@ -15,6 +15,33 @@ const task = z.strictObject({
   dueDays: z.int().min(0).max(365).optional(),
 })
 
+const contactData = ['email', 'phone'] as const
+
+const onJoin = z
+  .strictObject({
+    associate: z.union([z.boolean(), z.literal('existing')]).default(true),
+    recipe: z.string().min(1).optional(),
+    contact: z.array(z.enum(contactData)).min(1).optional(),
+    set: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])).optional(),
+    owner: z
+      .union([
+        z.string().min(1),
+        z.strictObject({ fromCompany: z.literal(true) }),
+        z.strictObject({ roundRobin: z.array(z.string().min(1)).min(1) }),
+      ])
+      .optional(),
+    note: note.optional(),
+    task: task.optional(),
+  })
+  .superRefine(({ recipe, contact }, context) => {
+    if (recipe !== undefined && contact !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['contact'],
+        message: 'is decided by the recipe: name one of both',
+      })
+  })
+
 const onLeave = z.strictObject({ note: note.optional(), task: task.optional() })
 
 const champions = z.strictObject({
@@ -50,6 +77,17 @@ const champions = z.strictObject({
       'one note, and one task for the owner, on the record of a person who has left, beside `left_company_at`',
     defaultText: 'neither',
     example: { task: { title: 'Your champion has left', dueDays: 2 } },
+  }),
+  onJoin: setting(ofType('`{ associate?, recipe? | contact?, set?, owner?, note?, task? }`', onJoin), {
+    means:
+      'a record of the person at the new employer, under [all rules of lists](lists.md#verdicts), tied to the company there, which is made where it is missing; `associate` and `owner` as for lists, `contact` is what is bought to reach the person: `email`, `phone` or both',
+    defaultText: 'no record is made',
+    example: { contact: ['email'], task: { title: 'Say hello', dueDays: 2 } },
+  }),
+  relationship: setting(z.string().trim().min(1).max(200), {
+    means: 'the words that stand as `champion_relationship` in the record at the new employer',
+    defaultText: 'none',
+    example: 'Former customer',
   }),
   budgetUsd: setting(usd, {
     means: 'the most that one `champions run` spends',

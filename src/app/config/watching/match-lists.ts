@@ -1,11 +1,16 @@
-import { crmOf } from '../../../connectors/definitions.ts'
 import type { Atomic } from '../../../domain/money.ts'
-import type { ObjectKind } from '../../../domain/words.ts'
 import type { ListSettings } from '../lists.ts'
+import { contactRecipe, entityFor, tiesToCompany } from './contact-lists.ts'
+import {
+  championListNames,
+  championListSettings,
+  championOfList,
+  type ChampionConfig,
+} from './champion-lists.ts'
 import type { OnMatch } from './on-match.ts'
 
 /** The part of the settings that says what is done on a match. */
-export interface MatchConfig {
+export interface MatchConfig extends ChampionConfig {
   monitors?: Readonly<Record<string, DeclaredMatch>>
 }
 
@@ -32,21 +37,28 @@ export function monitorOfList(list: string): { monitor: string; part: MatchPart 
   return monitor === undefined ? undefined : { monitor, part: part as MatchPart }
 }
 
-/** Returns the lists by which the matches of all declared monitors are worked, by name. */
-export function matchLists(config: MatchConfig): Record<string, ListSettings> {
+/** Returns the lists whose rows are given, by name: those of all declared monitors and champions. */
+export function givenLists(config: MatchConfig): Record<string, ListSettings> {
   const names = Object.keys(config.monitors ?? {}).flatMap((monitor) =>
     (['companies', 'people'] as const).map((part) => matchListName(monitor, part)),
   )
   return Object.fromEntries(
-    names.flatMap((name) => {
-      const settings = matchListSettings(config, name)
+    [...names, ...championListNames(config)].flatMap((name) => {
+      const settings = givenListSettings(config, name)
       return settings ? [[name, settings]] : []
     }),
   )
 }
 
+/** Returns the settings of a list whose rows are given: by matches of a monitor, or by champions. Undefined for a name that is none. */
+export function givenListSettings(config: MatchConfig, list: string): ListSettings | undefined {
+  return matchListSettings(config, list) ?? championListSettings(config, list)
+}
+
 /** Returns the place in the settings that decides on a list: `lists.dach`, or `monitors.dach.onMatch`. */
 export function placeOfList(list: string): string {
+  const watch = championOfList(list)
+  if (watch !== undefined) return `champions.${watch}.onJoin`
   const named = monitorOfList(list)
   return named
     ? `monitors.${named.monitor}.onMatch${named.part === 'people' ? '.people' : ''}`
@@ -141,18 +153,4 @@ function shared(onMatch: OnMatch): Pick<ListSettings, 'search' | 'filters' | 'ex
 /** Returns the CRM's name of the object of a match's company. */
 export function companyEntityOf({ connector, entity }: Pick<OnMatch, 'connector' | 'entity'>): string {
   return entity ?? entityFor(connector, 'company')
-}
-
-function entityFor(connector: string, object: ObjectKind): string {
-  const found = Object.entries(crmOf(connector).entities).find(([, kind]) => kind === object)
-  return found?.[0] ?? object
-}
-
-/** A lead has the name of its company and no account. */
-function tiesToCompany(connector: string, entity: string): boolean {
-  return entity === entityFor(connector, 'person')
-}
-
-function contactRecipe(contact: readonly ('email' | 'phone')[]): string {
-  return new Set(contact).size > 1 ? 'contact' : `contact:${contact[0]}`
 }

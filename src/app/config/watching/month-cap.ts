@@ -1,23 +1,6 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { Config } from '../config.ts'
-
-const ofPipelines = 'signals/'
-const ofChampions = 'champions/'
-
-/** Returns the name under which the charges of a pipeline count in a month, beside those of lists. No list can have it. */
-export function pipelineBudget(pipeline: string): string {
-  return `${ofPipelines}${pipeline}`
-}
-
-/** Returns what names the purse of champions. */
-export function championPurse(watch: string): { budget: string; place: string } {
-  return { budget: `${ofChampions}${watch}`, place: `champions.${watch}` }
-}
-
-/** Returns what names the purse of a pipeline. */
-export function purseOf(pipeline: string): { budget: string; place: string } {
-  return { budget: pipelineBudget(pipeline), place: `signals.${pipeline}` }
-}
+import { ofChampions, ofPipelines } from './purses.ts'
 
 /** Returns the pipeline of such a name; undefined for a list. */
 function pipelineOfBudget(name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Connector } from '../../../connectors/connector.ts'
 import { ConfigError } from '../../../domain/errors.ts'
-import { keyText } from '../../../domain/lists/list-draft.ts'
+import { recordKeyOf } from '../../../domain/lists/list-draft.ts'
 import type { StoredRow } from '../../../domain/lists/list-row.ts'
 import type { OtherRows } from '../../../domain/lists/verdicts.ts'
 import type { Verdict } from '../../../domain/words.ts'
@@ -216,18 +216,27 @@ function draftOf(
   fit: (values: StoredRow['values']) => FittedRow,
   makes: boolean,
 ): { verdict: Verdict; row: PlannedRow | undefined; fit: FittedRow } {
-  const { identity, identities, values } = stored
+  const { identity, identities, values, besides } = stored
   const { page, lookupKey } = originOf(stored)
   const fitted = fit(values)
   if (!makes) return { verdict, row: undefined, fit: fitted }
-  const text = verdict === 'new' ? keyText(identities) : undefined
+  const key = verdict === 'new' ? recordKeyOf(stored) : undefined
   // A row that nothing names for certain could be made twice.
-  if (verdict === 'new' && (fitted.missing.length > 0 || text === undefined))
+  if (verdict === 'new' && (fitted.missing.length > 0 || key === undefined))
     return { verdict: 'incomplete', row: undefined, fit: fitted }
-  if (text === undefined) return { verdict, row: undefined, fit: fitted }
-  const key = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  if (key === undefined) return { verdict, row: undefined, fit: fitted }
   const shared = answer === 'new' ? { sharesDomain: true } : {}
-  const row = { ordinal, key, identity, identities, values, page, lookupKey, ...shared }
+  const row = {
+    ordinal,
+    key,
+    identity,
+    identities,
+    values,
+    page,
+    lookupKey,
+    ...shared,
+    ...(besides === undefined ? {} : { besides }),
+  }
   return { verdict, row, fit: fitted }
 }
 

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { companyOfPerson, firstCompanyPlace } from '../../../domain/lists/company-of-person.ts'
-import { keyText } from '../../../domain/lists/list-draft.ts'
+import { recordKeyOf } from '../../../domain/lists/list-draft.ts'
 import type { ListRow } from '../../../domain/lists/list-row.ts'
 import type { JudgedRow } from '../../../domain/lists/judged-row.ts'
 import type { PlannedCompany, PlannedRow } from '../../../store/lists/planned-rows.ts'
@@ -87,7 +86,8 @@ export async function rowCompanies(
           identity,
           identities,
           values,
-          page,
+          // A row that was given stands on no page.
+          page: page === 0 ? null : page,
           lookupKey: null,
         })),
       }
@@ -105,9 +105,9 @@ function tieOf(
   if (verdict === 'exists' && record) return { company: { entity, recordId: record.recordId } }
   if (verdict !== 'new') return { reason: `its company is ${verdict}: ${reason}` }
   if (into.associate === 'existing') return { reason: 'its company is not in the CRM' }
-  const text = keyText(row.identities)
-  if (text === undefined) return { reason: 'nothing but a name is known of its company' }
+  const key = recordKeyOf(row)
+  if (key === undefined) return { reason: 'nothing but a name is known of its company' }
   const { missing } = fit(row.values)
   if (missing.length > 0) return { reason: `the CRM needs ${missing.join(', ')} of its company` }
-  return { company: { entity, key: createHash('sha256').update(text).digest('hex').slice(0, 32) } }
+  return { company: { entity, key } }
 }

@@ -8,10 +8,12 @@ import { nearNames } from '../../../domain/normalise/near-names.ts'
 import type { Operation } from '../../../domain/words.ts'
 import { usualPageSize } from '../../../service/calls/guard-limits.ts'
 import { createMatches } from '../../../store/matches/matches.ts'
+import { unclearJoins } from '../../../store/champions/joins.ts'
 import type { Config } from '../../config/config.ts'
+import { championOfList } from '../../config/watching/champion-lists.ts'
 import type { PeopleSettings } from '../../config/list-sources.ts'
 import {
-  matchListSettings,
+  givenListSettings,
   monitorOfList,
   type MatchConfig,
   type MatchPart,
@@ -32,7 +34,7 @@ const mostInReview = 500
 /** Returns the settings of a list. Throws ConfigError with the near names. */
 export function listNamed(config: Pick<Config, 'lists'> & MatchConfig, name: string): ListSettings {
   const { lists } = config
-  const found = Object.hasOwn(lists, name) ? lists[name] : matchListSettings(config, name)
+  const found = Object.hasOwn(lists, name) ? lists[name] : givenListSettings(config, name)
   if (found) return found
   const known = Object.keys(lists)
   const near = nearNames(name, known)
@@ -61,6 +63,11 @@ export async function listCalls(context: Context, name: string, options: OpenOpt
   const settings = listNamed(context.config, name)
   const match = Object.hasOwn(context.config.lists, name) ? undefined : monitorOfList(name)
   if (match) return waitingCalls(context, { name, settings, ...match })
+  const watch = Object.hasOwn(context.config.lists, name) ? undefined : championOfList(name)
+  if (watch !== undefined) {
+    const given = await unclearJoins(context.database.db, watch, mostInReview)
+    return givenCalls({ name, settings, given: given.map((row, at) => ({ ...row, ordinal: at + 1 })) })
+  }
   return settings.people
     ? peopleCalls(context, { name, settings, people: settings.people }, options)
     : searchCalls(context, { name, settings }, options)

@@ -9,7 +9,7 @@ import type {
 import { championCounts, championsPage } from '../../../store/champions/champions-page.ts'
 import { planChampions } from '../../champions/plan-champions.ts'
 import { runChampions, type ChampionRun } from '../../champions/run-champions.ts'
-import { championPurse } from '../../config/watching/month-cap.ts'
+import { championPurse } from '../../config/watching/purses.ts'
 import type { Context } from '../../context/context.ts'
 import { listMonth } from '../../money/list-months.ts'
 import { chargesText } from '../../service/own-charges.ts'

@@ -17,7 +17,7 @@ import { accountState, checksOfAccount, rankedAccounts } from '../../../store/si
 import { pipelineFigures } from '../../../store/signals/figures.ts'
 import { signalsOf } from '../../../store/signals/kept-signals.ts'
 import { scoreHistory } from '../../../store/signals/score-days.ts'
-import { pipelineBudget } from '../../config/watching/month-cap.ts'
+import { pipelineBudget } from '../../config/watching/purses.ts'
 import type { Context } from '../../context/context.ts'
 import { listMonth } from '../../money/list-months.ts'
 import { readRecordName } from '../../records/history.ts'
