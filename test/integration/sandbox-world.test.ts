@@ -142,9 +142,9 @@ describe('an expansion into Spain', () => {
           body: JSON.stringify(order),
         })
       ).json() as Promise<{ at?: string }>
-    expect(await set({ advanceDays: 60 })).toEqual({ at: '2027-01-21T12:00:00.000Z' })
+    expect(await set({ advanceDays: 60 })).toEqual({ at: '2027-01-21T12:00:00.000Z', detections: 0 })
     expect(await ids()).not.toBe(before)
-    expect(await set({ at: DAY })).toEqual({ at: `${DAY}T00:00:00.000Z` })
+    expect(await set({ at: DAY })).toEqual({ at: `${DAY}T00:00:00.000Z`, detections: 0 })
     expect(await ids()).toBe(before)
     expect(await set({ at: 'tomorrow' })).toHaveProperty('error')
   })

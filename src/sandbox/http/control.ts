@@ -14,8 +14,8 @@ export interface ControlContext {
   faults: FaultSwitch
   stats: StatsCounter
   chain: Chain
-  monitors: Pick<Monitors, 'control'>
-  world: Pick<World, 'clock'>
+  monitors: Pick<Monitors, 'control' | 'watch'>
+  world: World
 }
 
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value), 'not an address')
@@ -24,8 +24,8 @@ const fundSchema = z.strictObject({ address, amountAtomic: z.string().regex(/^\d
 /**
  * Serves the routes under `/_sandbox/` with which another process controls the sandbox: `GET|POST|DELETE faults` (read,
  * change, or reset all faults), `GET stats`, `POST fund {address, amountAtomic}`, `GET transfers?from=`, `GET
- * balance?of=`, `GET|POST clock`, and those of monitors under `monitors/`. Amounts are decimal strings of atomic
- * units.
+ * balance?of=`, `GET|POST clock`, and those of monitors under `monitors/`. A clock that is moved on has the monitors detect what happened
+ * since, and is answered when they have delivered it. Amounts are decimal strings of atomic units.
  */
 export async function control(
   { faults, stats, chain, monitors, world }: ControlContext,
@@ -45,8 +45,12 @@ export async function control(
         return { status: 200, body: faults.reset() }
       case 'GET clock':
         return { status: 200, body: { at: world.clock.now().toISOString() } }
-      case 'POST clock':
-        return { status: 200, body: controlClock(world.clock, JSON.parse(body ?? '')) }
+      case 'POST clock': {
+        const from = world.clock.now()
+        const said = controlClock(world.clock, JSON.parse(body ?? ''))
+        const detections = await monitors.watch(world, from, world.clock.now())
+        return { status: 200, body: { ...said, detections } }
+      }
       case 'GET stats':
         return { status: 200, body: stats.read() }
       case 'POST fund': {

@@ -20,6 +20,8 @@ export function createMonitorBook(now: () => Date) {
       const found = held.get(id)
       return found?.account === account ? found.monitor : undefined
     },
+    /** Returns the monitors of all accounts, the oldest first. */
+    all: (): Monitor[] => [...held.values()].map(({ monitor }) => monitor),
     /** Returns a monitor of any account. */
     named: (id: string): Monitor | undefined => held.get(id)?.monitor,
     add(account: Account, fields: MonitorFields): Monitor {

@@ -10,6 +10,8 @@ import { createDeliveries } from './deliveries.ts'
 import { createDetectionLog, type Detection, type Signal } from './detections.ts'
 import { monitorEndpoints } from './endpoints.ts'
 import { createTemplates } from './templates.ts'
+import { detectedBetween } from './watch.ts'
+import type { World } from '../world/world.ts'
 
 interface MonitorOptions {
   faults: FaultSwitch
@@ -28,6 +30,11 @@ export interface Monitors {
    * that is not active. Throws for an unknown one.
    */
   deliver(monitorId: string, signals: readonly Signal[]): Promise<Detection | null>
+  /**
+   * Has every active monitor detect what happened in the world between two moments of its clock. Resolves with the number of detections
+   * when all of them were sent. They are dated as deliveries are, by the clock of this machine; each signal has its time in the world.
+   */
+  watch(world: Pick<World, 'today'>, from: Date, to: Date): Promise<number>
   /** Ends what is delayed. */
   stop(): void
 }
@@ -58,6 +65,15 @@ export function createMonitors({ faults, now, networkName }: MonitorOptions): Mo
       const monitor = book.named(monitorId)
       if (monitor === undefined) throw new Error(`no monitor ${monitorId}`)
       return deliveries.deliver(monitor, signals)
+    },
+    async watch(world, from, to) {
+      let detections = 0
+      for (const monitor of book.all()) {
+        if (monitor.status !== 'active') continue
+        for (const signals of detectedBetween(world, monitor, from, to))
+          if ((await deliveries.deliver(monitor, signals)) !== null) detections += 1
+      }
+      return detections
     },
     stop: () => stopping.abort(),
   }
