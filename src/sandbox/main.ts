@@ -25,7 +25,17 @@ process.on('disconnect', stop)
 process.stdin.on('end', stop).on('error', stop).resume()
 
 const [{ serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId }, crm] = await starting
-const ready = { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId, crm: crm?.environment, pid: process.pid }
+const ready = {
+  serviceUrl,
+  logoUrl,
+  rpcUrl,
+  payTo,
+  asset,
+  chainId,
+  crm: crm?.environment,
+  crmPageUrl: crm?.pageUrl,
+  pid: process.pid,
+}
 process.stdout.write(`${JSON.stringify(ready)}\n`)
 process.send?.(ready)
 

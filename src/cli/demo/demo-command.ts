@@ -18,16 +18,32 @@ export function demoCommand(): Command {
         'a list of new companies instead: preview, records in the CRM, the same list again, and the way back',
       ).implies({ crm: 'hubspot' }),
     )
+    .addOption(
+      new Option(
+        '--monitor',
+        'a monitor instead: declared, a week of the world delivered, a company with people, owner and task, and the way back',
+      )
+        .implies({ crm: 'hubspot' })
+        .conflicts(['list', 'limit']),
+    )
     .option('--limit <n>', 'at most so many records of each file or object', count)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       helpEnd({
-        examples: ['paydirt demo', 'paydirt demo --crm hubspot', 'paydirt demo --crm salesforce --list'],
+        examples: [
+          'paydirt demo',
+          'paydirt demo --crm hubspot',
+          'paydirt demo --crm salesforce --list',
+          'paydirt demo --crm hubspot --monitor',
+        ],
         notes: [
           'The folder gets a .env, a ledger, a wallet and a chain of its own: in it, every other command works on them alone.',
         ],
-        statuses: { 0: 'ledger and chain agree', 1: 'they differ, or failed' },
+        statuses: {
+          0: 'ledger and chain agree',
+          1: 'they differ, or failed; with --monitor also a CRM that is not as before',
+        },
       }),
     )
     .action(lazily(async () => (await import('./demo.ts')).demo))

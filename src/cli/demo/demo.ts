@@ -28,6 +28,7 @@ import {
   type DemoFolder,
 } from './demo-folder.ts'
 import { demoList, knownToCrm, type ListDemo } from './demo-list.ts'
+import { demoMonitor, type MonitorDemo } from './demo-monitor.ts'
 import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
 import { stopSignal } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
@@ -42,6 +43,7 @@ interface Options {
   crm?: StandInName
   limit?: number
   list?: true
+  monitor?: true
   json?: true
 }
 
@@ -69,19 +71,17 @@ export async function demo(options: Options): Promise<void> {
     try {
       const funded = await fund(context, sandbox.serviceUrl, wallet)
       say(`wallet ${wallet} holds ${formatUsd(funded)} USDC\n`)
-      const paidBefore = options.list ? await bookedAtomic(context, wallet) : 0n
+      const goesByCommands = options.list === true || options.monitor === true
+      const paidBefore = goesByCommands ? await bookedAtomic(context, wallet) : 0n
       let list: ListDemo | undefined
-      if (options.list) {
-        // The ledger belongs to one process at a time: here to the commands of the list.
+      let monitor: MonitorDemo | undefined
+      if (goesByCommands) {
+        // The ledger belongs to one process at a time: here to the commands.
         await context.close()
+        const shared = { crm: options.crm ?? 'hubspot', environment, signal, say } as const
         try {
-          list = await demoList(folder, {
-            crm: options.crm ?? 'hubspot',
-            environment,
-            limit: options.limit,
-            signal,
-            say,
-          })
+          if (options.monitor) monitor = await demoMonitor(folder, { ...shared, config, sandbox })
+          else list = await demoList(folder, { ...shared, limit: options.limit })
         } finally {
           context = await createContext(config)
         }
@@ -90,7 +90,7 @@ export async function demo(options: Options): Promise<void> {
           return
         }
       }
-      const work = options.list
+      const work = goesByCommands
         ? []
         : options.crm
           ? syncCrm(context, options.crm, options.limit, { signal, say })
@@ -105,15 +105,15 @@ export async function demo(options: Options): Promise<void> {
       const { chain, ledger, differences } = await reconcile(context, wallet)
       const booked = formatUsd(parseUsd(ledger.settled) + parseUsd(ledger.lost))
       const agree = chain.amount === booked && differences.length === 0
-      const paid = list
+      const paid = goesByCommands
         ? parseUsd(booked) - paidBefore
         : summaries.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
       say(`paid in this run: ${formatUsd(paid)} USD
 chain   ${chain.amount} USD in ${counted(chain.transfers, 'transfer')}
 ledger  ${booked} USD in ${counted(ledger.charges, 'charge')}
 ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
-      const next = list
-        ? commandLines(folder, ['lists', 'runs', 'start'], shell())
+      const next = goesByCommands
+        ? commandLines(folder, [list ? 'lists' : 'monitors deliveries', 'runs', 'start'], shell())
         : await nextCommands(context, folder, summaries)
       say(`
 next, what it left to look at (no sandbox, key or network needed):
@@ -123,6 +123,7 @@ the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-
         const document = {
           runs: summaries,
           ...(list && { list }),
+          ...(monitor && { monitor }),
           paid: formatUsd(paid),
           chain: chain.amount,
           ledger: booked,
@@ -132,7 +133,7 @@ the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-
         }
         print(`${JSON.stringify(document)}\n`)
       }
-      process.exitCode = agree ? exitStatus.done : exitStatus.failed
+      process.exitCode = agree && (monitor?.crm.isAsBefore ?? true) ? exitStatus.done : exitStatus.failed
     } finally {
       await context.close()
     }

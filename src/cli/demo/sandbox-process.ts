@@ -9,6 +9,8 @@ export interface SandboxProcess {
   rpcUrl: string
   /** The variables of the CRM stand-in, when one was asked for. */
   crm?: Record<string, string>
+  /** The address of its records, likewise. */
+  crmPageUrl?: string
   stop(): Promise<void>
 }
 

@@ -18,6 +18,14 @@ export interface BookField {
   isEditable: boolean
 }
 
+/** Everything that a CRM holds now, without what was archived or deleted. */
+export interface CrmContents {
+  /** The ids of the users to whom records can belong. */
+  owners: string[]
+  /** The values by object and id, those that are empty left out. The stamps that the CRM sets by itself are no values. */
+  records: Record<string, Record<string, Record<string, string>>>
+}
+
 /** The records of a stand-in as a person sees them in a browser, whatever the CRM calls them. */
 export interface CrmBook {
   label: string
@@ -26,6 +34,8 @@ export interface CrmBook {
   list(object: string): BookEntry[]
   find(object: string, id: string): { entry: BookEntry; fields: BookField[] } | undefined
   changesOf(object: string, id: string): readonly Change[]
+  /** Returns all records, notes and tasks: two of these are equal where the CRM is as it was. */
+  contents(): CrmContents
   /** Sets one field as a person does; an empty value clears it. Throws for a value that no person could enter. */
   edit(object: string, id: string, field: string, value: string): void
   /** The path of a record in the real CRM, which links to it lead to; undefined for any other path. */

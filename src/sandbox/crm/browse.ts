@@ -32,6 +32,8 @@ export function createPages(book: CrmBook): { serves(request: Request): boolean;
   app.get('/_sandbox/', (c) => c.redirect(`/_sandbox/${first}`))
   app.get('/_sandbox/page.css', (c) => c.body(css, 200, { 'content-type': 'text/css; charset=utf-8' }))
 
+  app.get('/_sandbox/contents.json', (c) => c.json(book.contents()))
+
   app.get('/_sandbox/:object', (c) => {
     const object = c.req.param('object')
     if (!book.objects().some(({ name }) => name === object)) return c.notFound()

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { BookEntry, CrmBook } from '../crm/book.ts'
+import type { BookEntry, CrmBook, CrmContents } from '../crm/book.ts'
 import type { ChangeLog } from '../crm/change-log.ts'
 import { createReading } from '../crm/object-book.ts'
 import { press } from '../crm/press.ts'
@@ -41,6 +41,7 @@ export function createHubspotBook(deps: BookDeps): CrmBook {
     label: 'HubSpot',
     ...reading,
     changesOf: (object, id) => changes.of(object, id),
+    contents: () => contentsOf(store),
     edit(object, id, field, value) {
       const type = typeOf(object)
       const { values, invalid } = validateProperties(
@@ -81,4 +82,27 @@ function entryOf(record: HubspotRecord): BookEntry {
     modifiedAtMs,
     isGone: archivedAtMs !== undefined,
   }
+}
+
+/** The companies of a contact, and the records of a note or task, count as values of it. */
+function contentsOf(store: HubspotStore): CrmContents {
+  const records: CrmContents['records'] = { companies: {}, contacts: {}, notes: {}, tasks: {} }
+  for (const type of Object.keys(labels) as HubspotType[])
+    for (const { id, properties, archivedAtMs } of store.list(type)) {
+      if (archivedAtMs !== undefined) continue
+      const companies = type === 'contacts' ? [...store.companiesOf(id).keys()].sort().join(' ') : ''
+      records[type]![id] = filled({ ...properties, companies })
+    }
+  for (const { id, kind, properties, ties, archivedAtMs } of store.activities.all.values())
+    if (archivedAtMs === undefined)
+      records[kind]![id] = filled({
+        ...properties,
+        records: ties.map((tie) => `${tie.type} ${tie.id}`).join(' '),
+      })
+  const owners = [...store.owners.values()].filter(({ archived }) => !archived).map(({ id }) => id)
+  return { owners, records }
+}
+
+function filled(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 }

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import type { BookEntry, CrmBook } from '../crm/book.ts'
+import type { BookEntry, CrmBook, CrmContents } from '../crm/book.ts'
 import type { ChangeLog } from '../crm/change-log.ts'
 import { createReading } from '../crm/object-book.ts'
 import { press } from '../crm/press.ts'
@@ -41,6 +41,7 @@ export function createSalesforceBook({ store, changes, now, secret, paydirtUrl }
     label: 'Salesforce',
     ...reading,
     changesOf: (object, id) => changes.of(object, id),
+    contents: () => contentsOf(store),
     edit(object, id, field, value) {
       const type = typeOf(object)
       const definition = store.schema[type].fields.get(field.toLowerCase())
@@ -105,4 +106,20 @@ function valueOf(
 
 function textOf(value: FieldValue): string {
   return value === null ? '' : String(value)
+}
+
+function contentsOf(store: SalesforceStore): CrmContents {
+  const records: CrmContents['records'] = {}
+  for (const type of Object.keys(labels) as SalesforceType[])
+    records[type] = Object.fromEntries(
+      [...store.list(type)]
+        .filter(({ deletedAtMs }) => deletedAtMs === undefined)
+        .map(({ id, fields }) => [id, filled(fields)]),
+    )
+  return { owners: [...store.users].flatMap(([id, isActive]) => (isActive ? [id] : [])), records }
+}
+
+function filled(fields: Readonly<Record<string, FieldValue>>): Record<string, string> {
+  const texts = Object.entries(fields).map(([name, value]) => [name, textOf(value)] as const)
+  return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
