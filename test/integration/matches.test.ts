@@ -143,7 +143,7 @@ describe.each(sharedKinds)('a match in %s', (kind) => {
     expect((await charges()).length).toBe(paid)
 
     const planned = await takeBack(match!.id, true)
-    expect(planned.runs).toMatchObject([{ archived: 2 }, {}])
+    expect(planned.runs).toMatchObject([{ archived: 2 }, { archived: 1, left: 0 }])
     expect(planned.notes).toMatchObject({ removed: 2, left: 0 })
     expect(staff.ids()).toHaveLength(2)
     const undone = await takeBack(match!.id)

@@ -69,7 +69,7 @@ export function assertNoField(runId: string, field: string | undefined): void {
  * Companies that were made for people come after the people. Ties to people whom the same undo archives do not count; a company of people
  * who stay stays too, and Salesforce would take its contacts along.
  *
- * `notes`: what the same undo did, or would do, with the notes of these records.
+ * `notes`: what the same undo did, or would do, with the notes of these records; `people` likewise with people of another run.
  *
  * The crash window is above the ledger (src/store/lists/made-records.ts).
  */
@@ -77,7 +77,17 @@ export async function undoMade(
   context: Pick<Context, 'database' | 'fieldWrites' | 'now' | 'recordIndex'>,
   connector: Connector,
   run: Run,
-  { plan, signal, notes }: { plan: boolean; signal: AbortSignal; notes?: UndoneNotes | undefined },
+  {
+    plan,
+    signal,
+    notes,
+    people,
+  }: {
+    plan: boolean
+    signal: AbortSignal
+    notes?: UndoneNotes | undefined
+    people?: UndoneRecords | undefined
+  },
 ): Promise<UndoneRecords> {
   const { maker } = connector
   if (!maker) throw new ConfigError('makes_no_records', `no records can be archived in ${connector.name}`)
@@ -95,7 +105,8 @@ export async function undoMade(
     bin: maker.bin,
   }
   // People who were archived, or would be, where companies were made for them.
-  const away = new Set<string>()
+  const away: Away = { entity: run.entity, ids: new Set() }
+  const others = people && awayOf(people)
   let after = 0
   for (;;) {
     if (signal.aborted) return { ...undone, unfinished: 'it was interrupted' }
@@ -111,7 +122,7 @@ export async function undoMade(
         context,
         connector,
         maker,
-        { run, entity, away: isBeside ? away : undefined, notes },
+        { run, entity, away: isBeside ? away : others, notes },
         page,
       )
       const wanted = judged.filter(({ outcome }) => outcome === 'would_archive')
@@ -138,7 +149,7 @@ export async function undoMade(
         if (outcome === 'archived' || outcome === 'would_archive') undone.archived += 1
         else undone[outcome] += 1
         if (!isBeside && record !== null && outcome !== 'left' && maker.companiesOf(entity) !== undefined)
-          away.add(record)
+          away.ids.add(record)
         if (plan || outcome === 'left')
           undone.rows.push({ record, entity, outcome, ...(reason === undefined ? {} : { reason }) })
       }
@@ -147,6 +158,17 @@ export async function undoMade(
       return { ...undone, unfinished: error.message }
     }
   }
+}
+
+/** People of one object who are archived, or would be in a plan. */
+interface Away {
+  entity: string
+  ids: Set<string>
+}
+
+function awayOf({ entity, rows }: UndoneRecords): Away {
+  const going = rows.filter(({ outcome, entity: object }) => outcome === 'would_archive' && object === entity)
+  return { entity, ids: new Set(going.flatMap(({ record }) => record ?? [])) }
 }
 
 interface Judged extends UndoneRecord {
@@ -167,7 +189,7 @@ async function judge(
   }: {
     run: Run
     entity: string
-    away: ReadonlySet<string> | undefined
+    away: Away | undefined
     notes: UndoneNotes | undefined
   },
   page: readonly MadeRecord[],
@@ -177,7 +199,7 @@ async function judge(
   )
   const snapshots = withoutNotes(await maker.snapshots(entity, ids), entity, notes)
   const ourStamp = connector.mapping?.own.enrichedAt
-  const now = away ? await withoutAway(connector, { run, entity, away }, snapshots) : snapshots
+  const now = away ? await withoutAway(connector, entity, away, snapshots) : snapshots
   const written = await fieldWrites.ourWrites(run.connector, entity, ids)
   return page.map(({ ordinal, state, recordId: record, snapshot, isArchiveSent }): Judged => {
     const left = (reason: string): Judged => ({
@@ -213,15 +235,16 @@ async function judge(
 /** Returns the state of companies as if the people were gone that this undo has archived, or would. */
 async function withoutAway(
   connector: Connector,
-  { run, entity, away }: { run: Run; entity: string; away: ReadonlySet<string> },
+  entity: string,
+  away: Away,
   snapshots: ReadonlyMap<string, RecordSnapshot>,
 ): Promise<Map<string, RecordSnapshot>> {
-  const ties = await connector.associations(entity, run.entity, [...snapshots.keys()])
+  const ties = await connector.associations(entity, away.entity, [...snapshots.keys()])
   // Snapshots of both CRMs count them as `contacts`.
-  const people = run.entity.toLowerCase().replace(/s?$/, 's')
+  const people = away.entity.toLowerCase().replace(/s?$/, 's')
   return new Map(
     [...snapshots].map(([id, { properties, tied }]) => {
-      const staying = (ties.get(id) ?? []).filter((tie) => !away.has(tie.id)).length
+      const staying = (ties.get(id) ?? []).filter((tie) => !away.ids.has(tie.id)).length
       const { [people]: _, ...others } = tied
       return [id, { properties, tied: staying > 0 ? { ...others, [people]: staying } : others }]
     }),

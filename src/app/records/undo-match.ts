@@ -55,8 +55,11 @@ export async function undoMatch(
   )) {
     const part = await context.runs.get(id)
     if (!part) continue
+    // In a plan the people are still there, and tied to the company.
+    const before = options.plan ? undone.runs.at(-1) : undefined
+    const people = before && 'archived' in before && before.entity !== part.entity ? before : undefined
     const done = makesRecords(part)
-      ? await undoMade(context, connector, part, { ...options, notes })
+      ? await undoMade(context, connector, part, { ...options, notes, people })
       : await undoRun(context, connector, part, options)
     undone.runs.push(done)
     if (done.unfinished !== undefined) return { ...undone, unfinished: done.unfinished }

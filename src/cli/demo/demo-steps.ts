@@ -15,8 +15,6 @@ interface StepOptions {
   say: (text: string) => void
 }
 
-export type DemoSteps = ReturnType<typeof demoSteps>
-
 /**
  * The steps of a demo: the commands that a person would enter, each in a process of its own in the demo's folder. Their output is passed on
  * as it comes. `commands` has those that ended well.
