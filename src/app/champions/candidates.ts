@@ -55,7 +55,7 @@ export function championsNamed({ champions }: Pick<Config, 'champions'>, name: s
 }
 
 /** Returns the CRM's name of people. Throws ConfigError for an object that is none. */
-function personEntity(
+export function personEntity(
   { name, entities }: Pick<Connector, 'name' | 'entities'>,
   asked: string | undefined,
   place: string,

@@ -146,7 +146,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       'contact.redeem': file.bulk?.redemption ?? 10,
     },
     policies: file.policies ?? {},
-    schedules: schedulesOf(file.schedules, file.lists, file.signals),
+    schedules: schedulesOf(file.schedules, file.lists, file.signals, file.champions),
     lists: file.lists ?? {},
     signals: file.signals ?? {},
     champions: file.champions ?? {},

@@ -9,8 +9,8 @@ test.each([
   [{ ...nightly, stopAt: '25:00' }, /time of day/],
   [{ ...nightly, connector: 'abacus' }, /hubspot/],
   [{ ...nightly, stopsAt: '06:00' }, /stopsAt/],
-  [{ cron: nightly.cron }, /one of `connector`.* `signals` and `signalsReport`/],
-  [{ ...nightly, list: 'dach' }, /one of `connector`.* `signals` and `signalsReport`/],
+  [{ cron: nightly.cron }, /one of `connector`.* `signalsReport` and `champions`/],
+  [{ ...nightly, list: 'dach' }, /one of `connector`.* `signalsReport` and `champions`/],
   [{ ...nightly, budgetUsd: '1' }, /budgetUsd: not for schedules with `connector`/],
   [
     { list: 'dach', cron: nightly.cron, refresh: true, limit: 5 },
@@ -51,6 +51,19 @@ test('a schedule of a list goes into its CRM, within its budget; a list that is 
   expect(() => schedulesOf(weekly, { dach } as never)).toThrow(/schedules\.weekly: .*budgetUsd.*lists\.dach/)
   expect(() => schedulesOf(weekly, { other: dach } as never)).toThrow(
     /schedules\.weekly\.list: there is no list dach; there are other/,
+  )
+})
+
+test('a schedule of champions has their CRM and budget', () => {
+  const weekly = schedulesSchema.parse({ weekly: { champions: 'customers', cron: '0 3 * * 1' } })
+  const customers = { connector: 'salesforce', entity: 'Contact' }
+  const of = (champions: object) => schedulesOf(weekly, {}, {}, champions as never)
+  expect(of({ customers: { ...customers, budgetUsd: 2_500_000n } })).toMatchObject([
+    { champions: 'customers', connector: 'salesforce', object: 'Contact', budgetUsd: '2.500000' },
+  ])
+  expect(() => of({ customers })).toThrow(/schedules\.weekly: .*budgetUsd.*champions\.customers/)
+  expect(() => of({ other: customers })).toThrow(
+    /schedules\.weekly\.champions: there is no watch of champions customers; there are other/,
   )
 })
 

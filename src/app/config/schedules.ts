@@ -6,6 +6,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { ListsConfig } from './lists.ts'
+import type { ChampionsConfig } from './watching/champions.ts'
 import type { SignalsConfig } from './watching/signals.ts'
 
 const timeOfDay = ofType(
@@ -22,7 +23,7 @@ const schedule = z
   .strictObject({
     connector: setting(z.enum(crmNames), {
       means:
-        'the CRM that a [schedule](operations.md) syncs; this, `list`, `signals` or `signalsReport` must be set',
+        'the CRM that a [schedule](operations.md) syncs; this, `list`, `signals`, `signalsReport` or `champions` must be set',
       defaultText: 'that of its list',
       example: 'hubspot',
     }),
@@ -33,8 +34,8 @@ const schedule = z
       example: 'fintechs',
     }),
     budgetUsd: setting(usd, {
-      means: 'the most that one run of its list or pipeline spends',
-      defaultText: '`budgetUsd` of the list or pipeline',
+      means: 'the most that one run of its list, pipeline or champions spends',
+      defaultText: '`budgetUsd` of the list, pipeline or champions',
       example: '2.50',
     }),
     reachableOnly: setting(z.boolean(), {
@@ -52,6 +53,11 @@ const schedule = z
         'the pipeline of [signals](signals.md#on-a-schedule) whose report it sends to the alert webhook, in place of a sync',
       defaultText: 'none: it syncs a CRM',
       example: 'pipeline',
+    }),
+    champions: setting(z.string().min(1), {
+      means: 'the [champions](champions.md#on-a-schedule) that it looks up again, in place of a sync',
+      defaultText: 'none: it syncs a CRM',
+      example: 'customers',
     }),
     since: setting(periodSchema, {
       means: 'the period of its report: days or weeks',
@@ -101,14 +107,15 @@ const schedule = z
     const { cron, timeZone } = given
     const problem = cronProblem({ cron, timeZone }, new Date())
     if (problem) context.addIssue({ code: 'custom', message: problem })
-    const kinds = (['connector', 'list', 'signals', 'signalsReport'] as const).filter(
+    const kinds = (['connector', 'list', 'signals', 'signalsReport', 'champions'] as const).filter(
       (key) => given[key] !== undefined,
     )
     const [kind] = kinds
     if (kind === undefined || kinds.length > 1) {
       context.addIssue({
         code: 'custom',
-        message: 'needs one of `connector`, which it syncs, `list`, `signals` and `signalsReport`',
+        message:
+          'needs one of `connector`, which it syncs, `list`, `signals`, `signalsReport` and `champions`',
       })
       return
     }
@@ -124,13 +131,13 @@ const schedule = z
 
 /** The settings that only some kinds of schedules have. */
 const ofKinds = {
-  budgetUsd: ['list', 'signals'],
+  budgetUsd: ['list', 'signals', 'champions'],
   reachableOnly: ['list'],
   object: ['connector'],
   recipe: ['connector'],
   limit: ['connector'],
   refresh: ['connector'],
-  stopAt: ['connector', 'list', 'signals'],
+  stopAt: ['connector', 'list', 'signals', 'champions'],
   since: ['signalsReport'],
 } as const satisfies Record<string, readonly string[]> as Record<
   'budgetUsd' | 'reachableOnly' | 'object' | 'recipe' | 'limit' | 'refresh' | 'stopAt' | 'since',
@@ -148,23 +155,24 @@ export const ledgerSource = 'ledger'
 
 export interface Schedule extends Omit<z.output<typeof schedule>, 'connector' | 'budgetUsd'> {
   name: string
-  /** The CRM that it syncs, into which its list goes, or whose companies its pipeline watches; a report is made from the ledger. */
+  /** The CRM that it syncs, into which its list goes, or whose companies or people it watches; a report is made from the ledger. */
   connector: CrmName | typeof ledgerSource
-  /** The most that a run of its list or pipeline spends, in USD. */
+  /** The most that a run of its list, pipeline or champions spends, in USD. */
   budgetUsd?: string
 }
 
 /**
- * Returns the schedules; the one of a list or pipeline has its CRM and object. Throws ConfigError for a list or pipeline that is not
- * there, and for one without a budget.
+ * Returns the schedules; the one of a list, pipeline or champions has its CRM and object. Throws ConfigError for a name that is not there,
+ * and for one without a budget.
  */
 export function schedulesOf(
   schedules: z.output<typeof schedulesSchema> = {},
   lists: ListsConfig = {},
   signals: SignalsConfig = {},
+  champions: ChampionsConfig = {},
 ): Schedule[] {
   return Object.entries(schedules).map(([name, { connector, budgetUsd: own, ...settings }]) => {
-    const { list, signals: pipeline, signalsReport } = settings
+    const { list, signals: pipeline, signalsReport, champions: watch } = settings
     const place = `schedules.${name}`
     if (signalsReport !== undefined) {
       namedOf(signals, signalsReport, { place: `${place}.signalsReport`, code: 'no_such_pipeline' })
@@ -184,6 +192,16 @@ export function schedulesOf(
             }
       return { name, ...settings, ...crm, budgetUsd: budgetFor(place, 'signals', pipeline, own ?? budgetUsd) }
     }
+    if (watch !== undefined) {
+      const given = namedOf(champions, watch, { place: `${place}.champions`, code: 'no_champions' })
+      return {
+        name,
+        ...settings,
+        connector: given.connector,
+        ...(given.entity !== undefined && { object: given.entity }),
+        budgetUsd: budgetFor(place, 'champions', watch, own ?? given.budgetUsd),
+      }
+    }
     if (list === undefined) return { name, connector: connector!, ...settings }
     const { into, budgetUsd } = namedOf(lists, list, { place: `${place}.list`, code: 'no_list' })
     const { connector: crm, entity } = into
@@ -197,24 +215,25 @@ export function schedulesOf(
   })
 }
 
+const kindOf = { no_list: 'list', no_such_pipeline: 'pipeline', no_champions: 'watch of champions' } as const
+
 function namedOf<Settings>(
   known: Record<string, Settings>,
   name: string,
-  { place, code }: { place: string; code: 'no_such_pipeline' | 'no_list' },
+  { place, code }: { place: string; code: keyof typeof kindOf },
 ): Settings {
   const found = Object.hasOwn(known, name) ? known[name] : undefined
   if (found !== undefined) return found
   const names = Object.keys(known)
-  const kind = code === 'no_list' ? 'list' : 'pipeline'
   throw new ConfigError(
     code,
-    `${place}: there is no ${kind} ${name}; there ${names.length === 0 ? 'is none' : `are ${names.join(', ')}`}`,
+    `${place}: there is no ${kindOf[code]} ${name}; there ${names.length === 0 ? 'is none' : `are ${names.join(', ')}`}`,
   )
 }
 
 function budgetFor(
   place: string,
-  room: 'lists' | 'signals',
+  room: 'lists' | 'signals' | 'champions',
   name: string,
   given: Atomic | undefined,
 ): string {

@@ -11,7 +11,7 @@ import { priceRefusal } from '../runs/price-refusal.ts'
 import { scanWithRetry } from '../runs/scan-with-retry.ts'
 import { isOfList, runListOccurrence } from './list-occurrence.ts'
 import { isOfReport, runReportOccurrence } from './report-occurrence.ts'
-import { isOfSignals, runSignalsOccurrence } from './signals-occurrence.ts'
+import { runWatchOccurrence, watchOf } from './watch-occurrence.ts'
 import { passPlanned, planScan } from './planned-occurrence.ts'
 import {
   advanceWatermark,
@@ -77,7 +77,8 @@ async function scanOccurrence(
   const { ledger, holder } = options
   const { id } = occurrence
   if (isOfReport(occurrence)) return runReportOccurrence(context, holder, occurrence)
-  if (isOfSignals(occurrence)) return runSignalsOccurrence(context, options, occurrence, lost.signal)
+  const watch = watchOf(occurrence)
+  if (watch) return runWatchOccurrence(context, options, { ...occurrence, watch }, lost.signal)
   if (isOfList(occurrence)) return runListOccurrence(context, options, occurrence, lost.signal)
   const connector = await options.connectorOf(occurrence.connector)
   await makeReady(connector, [occurrence.entity])

@@ -29,20 +29,22 @@ export function plannedOccurrences(
     reachableOnly = false,
     signals,
     signalsReport,
+    champions,
     since = usualPeriod,
   } = schedule
-  // Older processes know no such recipe, so that none of them syncs the object in place of the list or pipeline.
-  const ofKind = list === undefined ? undefined : 'list'
-  const recipe = signals === undefined ? (ofKind ?? schedule.recipe) : 'signals'
+  // Older processes know no such recipe, so that none of them syncs the object in place of the list, pipeline or champions.
+  const kind = { list, signals, champions }
+  const own = (['list', 'signals', 'champions'] as const).find((key) => kind[key] !== undefined)
   return entities.map((entity) => ({
     schedule: name,
     connector,
     entity,
-    recipe: recipe ?? null,
+    recipe: own ?? schedule.recipe ?? null,
     limit: limit ?? null,
     refresh: refresh ?? false,
     list: list === undefined ? undefined : { name: list, budgetUsd, reachableOnly },
     signals: signals === undefined ? undefined : { pipeline: signals, budgetUsd },
+    champions: champions === undefined ? undefined : { watch: champions, budgetUsd },
     report: signalsReport === undefined ? undefined : { pipeline: signalsReport, since },
     cause: at.getTime() - plannedAt.getTime() > punctualMs ? 'catch_up' : 'cron',
     plannedAt,

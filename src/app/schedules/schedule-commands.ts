@@ -12,7 +12,7 @@ import { runRefusals } from '../lists/running/run-list.ts'
 import { priceRefusal } from '../runs/price-refusal.ts'
 import { judgedRun } from '../runs/sync.ts'
 import { assertListed } from './list-occurrence.ts'
-import { assertWatched } from './signals-occurrence.ts'
+import { assertChampions, assertWatched } from './watch-occurrence.ts'
 import { assertReported } from './report-occurrence.ts'
 import { plannedOccurrences } from './planned-occurrences.ts'
 
@@ -110,6 +110,8 @@ async function assertedEntities(context: Context, schedule: Schedule): Promise<s
     }
     if (schedule.signals !== undefined)
       return [await assertWatched(config, schedule.signals, async () => connector)]
+    if (schedule.champions !== undefined)
+      return [await assertChampions(config, schedule.champions, async () => connector)]
     const named = entitiesOf(connector, schedule.object)
     for (const entity of named) {
       const job = { entity, recipe: schedule.recipe, refresh: schedule.refresh, filter: [] }

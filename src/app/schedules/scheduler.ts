@@ -12,7 +12,7 @@ import { entitiesOf } from '../context/entities.ts'
 import { runOccurrence } from './occurrence.ts'
 import { assertListed } from './list-occurrence.ts'
 import { assertReported } from './report-occurrence.ts'
-import { assertWatched } from './signals-occurrence.ts'
+import { assertChampions, assertWatched } from './watch-occurrence.ts'
 import { dueTime, plannedOccurrences } from './planned-occurrences.ts'
 
 export interface Schedules {
@@ -123,10 +123,11 @@ async function checkedEntities(
   schedule: Schedule,
   connectorOf: (name: string) => Promise<Connector>,
 ): Promise<string[]> {
-  const { name, connector, object, recipe, list, signals, signalsReport } = schedule
+  const { name, connector, object, recipe, list, signals, signalsReport, champions } = schedule
   try {
     if (signalsReport !== undefined) return [assertReported(config, schedule)]
     if (signals !== undefined) return [await assertWatched(config, signals, connectorOf)]
+    if (champions !== undefined) return [await assertChampions(config, champions, connectorOf)]
     const source = await connectorOf(connector)
     if (list !== undefined) return [assertListed(config, source, list)]
     const entities = entitiesOf(source, object)

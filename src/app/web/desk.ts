@@ -146,6 +146,7 @@ function deskPorts(
           entity: schedule.object ?? allObjects,
           list: schedule.list,
           signals: schedule.signals,
+          champions: schedule.champions,
           report: schedule.signalsReport,
           when: `${schedule.cron} ${schedule.timeZone}`,
           timeZone: schedule.timeZone,

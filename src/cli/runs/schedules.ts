@@ -68,6 +68,7 @@ function toText({
   list,
   signals,
   signalsReport,
+  champions,
   cron,
   timeZone,
   isPaused,
@@ -85,6 +86,7 @@ function toText({
   const work =
     (signals !== undefined && `the signals of ${signals}`) ||
     (signalsReport !== undefined && `the report of ${signalsReport} to the alert webhook`) ||
+    (champions !== undefined && `the champions ${champions}`) ||
     (list !== undefined && `the list ${list} into ${target}`) ||
     target
   return `${name}: ${work}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`

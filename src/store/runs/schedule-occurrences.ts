@@ -16,6 +16,8 @@ export interface NewOccurrence {
   list?: OccurrenceList | undefined
   /** The pipeline that is run in place of a sync, with the most that it may spend in USD. */
   signals?: OccurrenceSignals | undefined
+  /** The champions that are looked up again in place of a sync, with the most that it may spend in USD. */
+  champions?: OccurrenceChampions | undefined
   /** The report that is sent in place of a sync. */
   report?: OccurrenceReport | undefined
   cause: OccurrenceCause
@@ -33,6 +35,11 @@ export interface OccurrenceList {
 
 export interface OccurrenceSignals {
   pipeline: string
+  budgetUsd: string
+}
+
+export interface OccurrenceChampions {
+  watch: string
   budgetUsd: string
 }
 
@@ -151,6 +158,7 @@ export async function insertOccurrence(
         plan: occurrence.plan,
         list: occurrence.list,
         signals: occurrence.signals,
+        champions: occurrence.champions,
         report: occurrence.report,
       }),
       cause: occurrence.cause,
@@ -179,6 +187,7 @@ export function toOccurrence(row: Selectable<Tables['schedule_turns']>): Occurre
     plan: (row.job['plan'] as string | undefined) ?? undefined,
     list: row.job['list'] as OccurrenceList | undefined,
     signals: row.job['signals'] as OccurrenceSignals | undefined,
+    champions: row.job['champions'] as OccurrenceChampions | undefined,
     report: row.job['report'] as OccurrenceReport | undefined,
     cause: row.cause,
     plannedAt: row.planned_at,

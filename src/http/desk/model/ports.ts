@@ -76,6 +76,8 @@ export interface ScheduleRow {
   list?: string | undefined
   /** The pipeline of signals that it runs in place of a sync. */
   signals?: string | undefined
+  /** The watch of champions that it looks up again. */
+  champions?: string | undefined
   /** The pipeline whose report it sends in place of a sync. */
   report?: string | undefined
   /** Cron expression and time zone, as in the config. */

@@ -67,6 +67,7 @@ function sourceFacts({
   entity,
   list,
   signals,
+  champions,
   report,
   recipe,
   limit,
@@ -75,6 +76,11 @@ function sourceFacts({
   if (signals !== undefined)
     return [
       ['Signals', inlineText(signals)],
+      ['Checks', 'those that are due, the oldest first'],
+    ]
+  if (champions !== undefined)
+    return [
+      ['Champions', inlineText(champions)],
       ['Checks', 'those that are due, the oldest first'],
     ]
   const source = html`${connectorName(connector)} ${inlineText(entity)}`
@@ -95,8 +101,8 @@ function sourceFacts({
 }
 
 /** A plan of the same sync, for a schedule of one object: its cost and what it would change. */
-function planLink({ connector, entity, list, signals, recipe, limit }: ScheduleRow): Markup {
-  if (entity === allObjects || list !== undefined || signals !== undefined) return html``
+function planLink({ connector, entity, list, signals, champions, recipe, limit }: ScheduleRow): Markup {
+  if (entity === allObjects || (list ?? signals ?? champions) !== undefined) return html``
   const query = new URLSearchParams({
     connector,
     entity,
