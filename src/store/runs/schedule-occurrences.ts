@@ -38,7 +38,7 @@ export interface OccurrenceSignals {
   budgetUsd: string
 }
 
-export interface OccurrenceChampions {
+interface OccurrenceChampions {
   watch: string
   budgetUsd: string
 }
