@@ -57,7 +57,7 @@ const lateMs = 3_600_000
 const pruneEveryMs = 600_000
 const headersEveryMs = 3_600_000
 const yieldMs = 2
-const mostYields = 100
+const mostYields = 25
 
 /**
  * Turns the deliveries of monitors into tasks: one for each CRM record that the index has under the profile or domain
@@ -79,7 +79,10 @@ export function createMonitor(options: MonitorOptions): Monitor {
   /** Deliveries that are being stored. Their senders wait for the answer, and work can wait. */
   let storing = 0
 
-  /** Lets deliveries that arrive go first, for a while: the embedded ledger carries out one statement at a time. */
+  /**
+   * Lets deliveries that arrive go first, for a while at each step: the embedded ledger carries out one statement at a time, and where
+   * the processor is taken by others, working what has come would leave none for what comes.
+   */
   async function letOthersGoFirst(): Promise<void> {
     for (let waits = 0; storing > 0 && waits < mostYields; waits += 1)
       await new Promise((resolve) => setTimeout(resolve, yieldMs))
@@ -104,6 +107,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     // An entry of the log was never sent here, so that it is neither late nor out of order.
     const triggeredAt = source === 'log' ? null : read.triggeredAt
     const isLate = triggeredAt !== null && receivedAt.getTime() - triggeredAt.getTime() > lateMs
+    await letOthersGoFirst()
     const fresh = await deliveries.admit(digest, {
       monitor,
       triggeredAt,
@@ -115,8 +119,8 @@ export function createMonitor(options: MonitorOptions): Monitor {
     })
     const signals = read.signals.filter(({ meaning }) => fresh.has(meaning))
     if (signals.length === 0) return deliveries.finish(digest, { ...none, outcome: 'repeated' })
-    await letOthersGoFirst()
     const companies = companiesOf(await notMatched(whose.is === 'ours' ? whose.name : undefined, signals))
+    await letOthersGoFirst()
     const found = await recordsOf(companies)
     const records = Map.groupBy(found.flat(), ({ connector, entity }) => `${connector}/${entity}`)
     for (const group of records.values()) {
@@ -131,6 +135,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
         source: { caller: 'monitor', records: idsIn(group).length },
       })
     }
+    await letOthersGoFirst()
     const unknown = companies.filter((_, place) => found[place]?.length === 0)
     await deliveries.addUnknown(
       `m${digest.slice(0, 16)}`,
@@ -138,6 +143,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
       options.recipe,
       'no record of this company was seen in a CRM yet',
     )
+    await letOthersGoFirst()
     const sum = [...records.values()].reduce((count, group) => count + idsIn(group).length, 0)
     await deliveries.finish(digest, {
       records: sum,

@@ -21,3 +21,21 @@ test('a port that is taken is named, with the variable that sets another one', a
     other.close()
   }
 })
+
+test('a connection that is kept outlives the time after which callers and proxies close theirs', async () => {
+  const server = await startHttpServer(
+    new Hono().get('/', (context) => context.text('ok')),
+    {
+      host: '127.0.0.1',
+      port: 0,
+    },
+  )
+  try {
+    const answer = await fetch(server.url)
+    expect(await answer.text()).toBe('ok')
+    const [, seconds] = /timeout=(\d+)/.exec(answer.headers.get('keep-alive') ?? '') ?? []
+    expect(Number(seconds)).toBeGreaterThan(60)
+  } finally {
+    await server.stop(0)
+  }
+})

@@ -14,6 +14,11 @@ export interface HttpServer {
 /** A slow client must not hold a connection: headers and body have to arrive within these times. */
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 30_000
+/**
+ * Longer than proxies and senders keep a connection that nobody uses (mostly 60 s), so that they are the ones to close it. A server
+ * that closes first may do so while the next request is on its way, which then has no answer; Node's own time is 5 s.
+ */
+const keepAliveMs = 75_000
 
 export async function startHttpServer(
   app: { fetch: Parameters<typeof createAdaptorServer>[0]['fetch'] },
@@ -22,6 +27,7 @@ export async function startHttpServer(
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
   server.headersTimeout = headersTimeoutMs
   server.requestTimeout = requestTimeoutMs
+  server.keepAliveTimeout = keepAliveMs
   server.listen(options.port, options.host)
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : (error.code ?? 'unknown')

@@ -9,6 +9,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { goesFirst } from './go-first.ts'
 import { createPGliteStatements } from './pglite-statements.ts'
 
 /**
@@ -24,37 +25,36 @@ export function createPGliteDialect(client: PGlite, beforeUse: () => void): Dial
   }
 }
 
-const maxStretchMs = 10
+const maxStretchMs = 5
+/** A request takes several turns from its first byte to its statement. */
+const turnsAtOnce = 4
+/** After so many that go first, one that waits in line has its turn, so that no crowd of senders stops all work. */
+const mostFirst = 10
 
 function createDriver(client: PGlite, beforeUse: () => void): Driver {
   const connection = createConnection(client, beforeUse)
+  const first: (() => void)[] = []
   const waiting: (() => void)[] = []
+  let firstInARow = 0
   let busy = false
-  let yieldedAtMs = performance.now()
 
-  /**
-   * Gives the connection to the next caller. PGlite runs in this thread, and one statement is followed by the next without a
-   * turn of the event loop. While a run keeps the line filled, no connection would be accepted and no timer would fire, so
-   * the event loop gets a turn after each stretch.
-   */
-  function handOver(next: () => void): void {
-    if (performance.now() - yieldedAtMs < maxStretchMs) return next()
-    setImmediate(() => {
-      yieldedAtMs = performance.now()
-      next()
-    })
+  function takeNext(): (() => void) | undefined {
+    const isFirst = first.length > 0 && (firstInARow < mostFirst || waiting.length === 0)
+    firstInARow = isFirst ? firstInARow + 1 : 0
+    return isFirst ? first.shift() : waiting.shift()
   }
 
   return {
     init: () => client.waitReady,
     async acquireConnection() {
-      if (busy) await new Promise<void>((resolve) => waiting.push(resolve))
+      const line = goesFirst() ? first : waiting
+      if (busy) await new Promise<void>((resolve) => line.push(resolve))
       busy = true
       return connection
     },
     async releaseConnection() {
-      const next = waiting.shift()
-      if (next) handOver(next)
+      const next = takeNext()
+      if (next) next()
       else busy = false
     },
     beginTransaction: () => run(connection, 'begin'),
@@ -66,8 +66,21 @@ function createDriver(client: PGlite, beforeUse: () => void): Driver {
 
 function createConnection(client: PGlite, beforeUse: () => void): DatabaseConnection {
   const statements = createPGliteStatements(client)
+  let yieldedAtMs = performance.now()
+
+  /**
+   * PGlite runs in this thread, and one statement is followed by the next without a turn of the event loop, be they of one caller or of
+   * many. Meanwhile no connection would be accepted and no timer would fire, so the event loop gets a turn after each stretch.
+   */
+  async function giveTurn(): Promise<void> {
+    if (performance.now() - yieldedAtMs < maxStretchMs) return
+    for (let turn = 0; turn < turnsAtOnce; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    yieldedAtMs = performance.now()
+  }
+
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      await giveTurn()
       beforeUse()
       const { rows, affected } = await statements.run<R>(query.sql, query.parameters)
       return { rows, numAffectedRows: BigInt(affected) }

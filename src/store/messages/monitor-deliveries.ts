@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { goFirst } from '../database/go-first.ts'
 
 export interface DueDelivery {
   digest: string
@@ -82,14 +83,15 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
   return {
     async add(digest, body) {
       const at = now()
-      const row = await db
+      const stored = db
         .insertInto('monitor_deliveries')
         .values({ digest, body, received_at: at, due_at: at })
         .onConflict((conflict) =>
           conflict.column('digest').doUpdateSet({ repeats: sql<bigint>`monitor_deliveries.repeats + 1` }),
         )
         .returning('repeats')
-        .executeTakeFirstOrThrow()
+      // Its sender waits for the answer, and the work can wait.
+      const row = await goFirst(() => stored.executeTakeFirstOrThrow())
       return Number(row.repeats) === 0
     },
 
