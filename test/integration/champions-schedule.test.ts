@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { listRuns } from '../../src/app/runs/run-list.ts'
 import { listSchedules, runScheduleNow } from '../../src/app/schedules/schedule-commands.ts'
 import { startSchedules, type Schedules } from '../../src/app/schedules/scheduler.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -71,6 +72,10 @@ test('champions are looked up on their schedule, and the cap of the month parks 
     async () =>
       expect(await house.context.database.db.selectFrom('champions').selectAll().execute()).toHaveLength(4),
     { timeout: 60_000, interval: 50 },
+  )
+  const runs = await listRuns(house.context, 20)
+  expect(new Set(runs.map(({ list, champions }) => [list, champions].join(' ')))).toEqual(
+    new Set([' customers']),
   )
   expect((await sandbox.transfersFrom(house.wallet)).length).toBe((await house.nonces()).length)
 })

@@ -21,7 +21,8 @@ import { paymentConfig, type PaymentConfig } from './payment.ts'
 import type { Policies } from './policies.ts'
 import type { ListsConfig } from './lists.ts'
 import type { MonitorsConfig } from './watching/monitors.ts'
-import { assertAccountBudgets } from './watching/account-budgets.ts'
+import { assertAccountBudgets, assertChampionBudgets } from './watching/account-budgets.ts'
+import { assertMonitorWords } from './watching/monitor-words.ts'
 import { assertFreshChecks } from './watching/fresh-checks.ts'
 import type { ChampionsConfig } from './watching/champions.ts'
 import type { SignalsConfig } from './watching/signals.ts'
@@ -108,7 +109,14 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     if (onMatch?.people?.recipe !== undefined)
       assertRecipe(recipes, 'person', onMatch.people.recipe, `${place}.people.recipe`)
   }
+  for (const [name, { onJoin }] of Object.entries(file.champions ?? {}))
+    if (onJoin?.recipe !== undefined)
+      assertRecipe(recipes, 'person', onJoin.recipe, `champions.${name}.onJoin.recipe`)
   assertAccountBudgets(file.signals, file.payment?.maxPricesUsd)
+  assertChampionBudgets(file.champions, file.payment?.maxPricesUsd)
+  const catalogue = createCatalogue(file.service?.operations, file.service?.paths)
+  const vocabularies = file.service?.vocabularies ?? {}
+  assertMonitorWords(file.monitors, catalogue, vocabularies)
   const freshness = {
     foundDays: file.freshness?.foundDays ?? 90,
     notFoundDays: file.freshness?.notFoundDays ?? 30,
@@ -139,8 +147,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       person: recipeNamesFor(file.recipes, 'person'),
     },
     defaultRecipe,
-    catalogue: createCatalogue(file.service?.operations, file.service?.paths),
-    vocabularies: file.service?.vocabularies ?? {},
+    catalogue,
+    vocabularies,
     bulk: {
       'contact.lookup': file.bulk?.contactLookup ?? 25,
       'contact.redeem': file.bulk?.redemption ?? 10,

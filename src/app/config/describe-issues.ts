@@ -11,9 +11,12 @@ const goneKeys: Readonly<Record<string, string>> = {
   is_paused: "status: 'paused'",
 }
 
-/** Returns what is wrong with a config file, one text: each place, and for a misspelt key the names that were probably meant. */
-export function describeIssues(schema: z.ZodType, issues: readonly Issue[]): string {
-  const texts = issues.flatMap(branches).flatMap((issue) => describe(schema, issue))
+/**
+ * Returns what is wrong with a config file, one text: each place, and for a misspelt key or word the names that were probably meant.
+ * `given` is what was read, for its words.
+ */
+export function describeIssues(schema: z.ZodType, issues: readonly Issue[], given?: unknown): string {
+  const texts = issues.flatMap(branches).flatMap((issue) => describe(schema, issue, given))
   const more = texts.length > mostShown ? [`and ${texts.length - mostShown} more`] : []
   return [...texts.slice(0, mostShown), ...more].join('; ')
 }
@@ -27,12 +30,12 @@ export function meantBy(name: string, known: readonly string[]): string {
     : 'see docs/configuration.md'
 }
 
-function describe(schema: z.ZodType, issue: Issue): string[] {
+function describe(schema: z.ZodType, issue: Issue, given: unknown): string[] {
   const at = issue.path.map(String).join('.')
   if (issue.code !== 'unrecognized_keys') {
     // The message of a key that is no name says only that it is none.
     const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
-    return [`${at || 'the default export'}: ${message}`]
+    return [`${at || 'the default export'}: ${message}${nearWords(issue, given)}`]
   }
   const known = keysAt(schema, issue.path)
   return issue.keys.map((key) => {
@@ -42,6 +45,24 @@ function describe(schema: z.ZodType, issue: Issue): string[] {
       ? `${place} is not a setting; ${meantBy(key, known)}`
       : `${place} is not there any more: write ${gone}`
   })
+}
+
+/** Returns the words that were probably meant by one that is none of a few; '' where none is near. */
+function nearWords(issue: Issue, given: unknown): string {
+  const word = issue.code === 'invalid_value' ? valueAt(given, issue.path) : undefined
+  if (issue.code !== 'invalid_value' || typeof word !== 'string') return ''
+  const near = nearNames(word, issue.values.map(String))
+  return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
+}
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    given,
+  )
 }
 
 /** A value that may have several forms fails once for each. Keeps the form that was meant: the one whose outer type fits. */

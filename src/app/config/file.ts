@@ -193,7 +193,7 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
   }
   const result = fileSchema.safeParse(exported)
   if (result.success) return result.data
-  throw new ConfigError('bad_config', `${file}: ${describeIssues(fileSchema, result.error.issues)}`)
+  throw new ConfigError('bad_config', `${file}: ${describeIssues(fileSchema, result.error.issues, exported)}`)
 }
 
 /** The name under which a config file imports `defineConfig`, which is all that the package exports. */

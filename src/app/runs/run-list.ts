@@ -1,4 +1,5 @@
 import { formatUsd } from '../../domain/money.ts'
+import { purseNamed } from '../config/watching/purses.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 import { madeCounts, type MadeCounts } from '../../store/views/list-results.ts'
@@ -15,6 +16,10 @@ export interface ListedRun {
   file: string | undefined
   /** The list that it works for. */
   list: string | undefined
+  /** The pipeline of signals that it works for. */
+  signals: string | undefined
+  /** The watch of champions that it works for. */
+  champions: string | undefined
   state: Run['state']
   records: number
   /** The records that it made of a list, for a run that makes records. */
@@ -43,7 +48,7 @@ export async function listRuns(
       object,
       entity,
       file: typeof source['file'] === 'string' ? source['file'] : undefined,
-      list: typeof source['list'] === 'string' ? source['list'] : undefined,
+      ...watchedBy(source),
       state,
       records,
       made: made.get(id),
@@ -54,4 +59,14 @@ export async function listRuns(
     })
   }
   return listed
+}
+
+function watchedBy(source: Run['source']): Pick<ListedRun, 'list' | 'signals' | 'champions'> {
+  const text = (key: string) => (typeof source[key] === 'string' ? source[key] : undefined)
+  const list = text('list')
+  const own = { list, signals: text('pipeline'), champions: text('champions') }
+  if (list === undefined) return own
+  // What is bought for pipelines and champions counts like what is bought for lists.
+  const { kind, name } = purseNamed(list)
+  return { ...own, list: undefined, [kind]: name }
 }

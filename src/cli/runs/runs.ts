@@ -47,7 +47,12 @@ function failedLines({ name, last }: ScheduleView): string[] {
 }
 
 function listLine(run: ListedRun): string {
-  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${(run.connector === 'csv' ? run.object : run.entity).padEnd(9)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}${run.list === undefined ? '' : `  list ${run.list}`}${madeText(run)}${undoneText(run)}\n`
+  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${(run.connector === 'csv' ? run.object : run.entity).padEnd(9)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}${watchedText(run)}${madeText(run)}${undoneText(run)}\n`
+}
+
+function watchedText({ list, signals, champions }: ListedRun): string {
+  const named = Object.entries({ list, signals, champions }).find(([, name]) => name !== undefined)
+  return named ? `  ${named.join(' ')}` : ''
 }
 
 function madeText({ made }: ListedRun): string {

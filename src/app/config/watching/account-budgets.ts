@@ -2,6 +2,7 @@ import { ConfigError } from '../../../domain/errors.ts'
 import { formatUsd, type Atomic } from '../../../domain/money.ts'
 import { searches } from '../../../domain/signals/searches.ts'
 import { signalTypes } from '../../../domain/signals/signal.ts'
+import type { ChampionsConfig } from './champions.ts'
 import type { SignalsConfig } from './signals.ts'
 
 const budgets = ['budgetUsd', 'budgetMonthUsd'] as const
@@ -28,4 +29,22 @@ export function assertAccountBudgets(
         )
     }
   }
+}
+
+/** The same for champions: one lookup of a person must fit into the budget. */
+export function assertChampionBudgets(
+  champions: ChampionsConfig = {},
+  maxPrices: Readonly<Partial<Record<string, Atomic | undefined>>> = {},
+): void {
+  const price = maxPrices['person.profile']
+  if (price === undefined) return
+  for (const [name, settings] of Object.entries(champions))
+    for (const key of budgets) {
+      const budget = settings[key]
+      if (budget !== undefined && budget < price)
+        throw new ConfigError(
+          'budget_below_account',
+          `champions.${name}.${key}: ${formatUsd(budget)} USD is below what one person may cost: ${formatUsd(price)} (person.profile by payment.maxPricesUsd). Raise it`,
+        )
+    }
 }

@@ -1,18 +1,17 @@
 import type { ListSettings } from '../lists.ts'
 import type { ChampionSettings } from './champions.ts'
 import { contactRecipe, entityFor, tiesToCompany } from './contact-lists.ts'
-import { championPurse } from './purses.ts'
+import { championPurse, purseNamed } from './purses.ts'
 
 /** The part of the settings that says what is done for champions. */
 export interface ChampionConfig {
   champions?: Readonly<Record<string, ChampionSettings>>
 }
 
-const prefix = championPurse('').budget
-
 /** Returns the watch for whose champions a list stands; undefined for any other list. Its name is that of their budget. */
 export function championOfList(list: string): string | undefined {
-  return list.startsWith(prefix) ? list.slice(prefix.length) : undefined
+  const { kind, name } = purseNamed(list)
+  return kind === 'champions' ? name : undefined
 }
 
 /** Returns the names of the lists by which records at new employers are made. */

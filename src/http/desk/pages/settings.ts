@@ -110,8 +110,9 @@ function nextTimes({ next, timeZone }: ScheduleRow, now: Date): Markup {
 }
 
 /** Says in a few words what a schedule does. */
-function workOf({ list, signals, report, connector, entity }: ScheduleRow): Markup {
+function workOf({ list, signals, champions, report, connector, entity }: ScheduleRow): Markup {
   if (signals !== undefined) return html`signals of ${inlineText(signals)}`
+  if (champions !== undefined) return html`champions ${inlineText(champions)}`
   if (report !== undefined) return html`report of ${inlineText(report)} to the alert webhook`
   return html`${list === undefined ? '' : html`list ${inlineText(list)} into `}${connectorName(connector)}
   ${entity}`
