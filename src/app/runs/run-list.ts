@@ -66,7 +66,7 @@ function watchedBy(source: Run['source']): Pick<ListedRun, 'list' | 'signals' | 
   const list = text('list')
   const own = { list, signals: text('pipeline'), champions: text('champions') }
   if (list === undefined) return own
-  // What is bought for pipelines and champions counts like what is bought for lists.
+  // Purchases for pipelines and champions are counted as those for lists are.
   const { kind, name } = purseNamed(list)
   return { ...own, list: undefined, [kind]: name }
 }
