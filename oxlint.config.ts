@@ -14,7 +14,8 @@ export const floors: Record<string, readonly string[]> = (() => {
     workers: belowTasks,
     http: [...belowTasks, 'producers', 'workers'],
     app: [...belowTasks, 'producers', 'workers', 'http'],
-    cli: [...belowTasks, 'producers', 'workers', 'http', 'app', 'sandbox'],
+    library: [...belowTasks, 'producers', 'workers', 'http', 'app'],
+    cli: [...belowTasks, 'producers', 'workers', 'http', 'app', 'library', 'sandbox'],
     // A mistake of the client must not agree with itself: of the service the sandbox sees the schemas alone.
     sandbox: ['timing', 'domain', 'service/schema'],
   }

@@ -14,7 +14,7 @@ const declarations = join(root, 'node_modules/.cache/paydirt-declarations')
 // The programs and threads that are started by their path, the library, and the file that a config file gets as `paydirt`.
 const entries = [
   'app/config/file',
-  'app/index',
+  'library/index',
   'cli/main',
   'queues/embedded-redis-thread',
   'sandbox/chain/anvil-keeper',
@@ -97,7 +97,7 @@ function declare() {
     { stdio: 'inherit' },
   )
   if (status !== 0) process.exit(1)
-  const waiting = ['app/index.d.ts']
+  const waiting = ['library/index.d.ts']
   const taken = new Set(waiting)
   for (const file of waiting) {
     const text = readFileSync(join(declarations, file), 'utf8').replaceAll(

@@ -4,11 +4,37 @@ import { errorCode } from './error-codes.ts'
 export type ErrorDetails = Record<string, string | number | boolean | null | undefined>
 
 /**
+ * The next thing to do about an error, for a program:
+ *
+ * - `fix_settings`: correct a setting, a right or the call itself; nothing began;
+ * - `fix_input`: correct the file or the record;
+ * - `retry_later`: the same call may pass later, after `retryAfterMs` where that is known;
+ * - `raise_budget`: a cap is reached or spending is stopped; the work is parked and goes on by the same call;
+ * - `review_policy`: the service asked for a payment that the settings do not allow; nothing was signed;
+ * - `review_operation`: an operation of the service answers in a form that cannot be used; a person looks at it;
+ * - `reconcile`: it is not known whether money moved; never pay again, `paydirt reconcile` finds out;
+ * - `give_up`: another try would not help;
+ * - `report`: an error that no code expected.
+ */
+export type Recovery =
+  | 'fix_settings'
+  | 'fix_input'
+  | 'retry_later'
+  | 'raise_budget'
+  | 'review_policy'
+  | 'review_operation'
+  | 'reconcile'
+  | 'give_up'
+  | 'report'
+
+/**
  * The base of all our errors. The class says what the caller must do next, `code` says what happened, and `details` may be
  * logged as they are.
  */
 export abstract class PaydirtError extends Error {
   readonly code: string
+  /** The next thing to do. Programs may rely on these words. */
+  abstract readonly recovery: Recovery
   readonly details: ErrorDetails
 
   constructor(code: string, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
@@ -20,7 +46,9 @@ export abstract class PaydirtError extends Error {
 }
 
 /** A setting, a file or a command line is wrong: refuse to start and name it. */
-export class ConfigError extends PaydirtError {}
+export class ConfigError extends PaydirtError {
+  readonly recovery = 'fix_settings'
+}
 
 /**
  * The service refused access to one request (401, 403, 404). The account or the endpoint may be wrong, or something in front
@@ -29,13 +57,16 @@ export class ConfigError extends PaydirtError {}
 export class AccessRefusedError extends ConfigError {}
 
 /** Bad input at a known place: the row or record is rejected, and the others continue. */
-export class InputError extends PaydirtError {}
+export class InputError extends PaydirtError {
+  readonly recovery = 'fix_input'
+}
 
 /**
  * Worth trying again later. `retryAfterMs` is the wait that the other side asked for. `countsAsTry` is false where the next
  * attempt costs nothing and is likely to pass, as after a 429. The caller limits how often that is believed.
  */
 export class RetriableError extends PaydirtError {
+  readonly recovery = 'retry_later'
   readonly retryAfterMs: number | undefined
   readonly countsAsTry: boolean
 
@@ -56,19 +87,26 @@ export class RetriableError extends PaydirtError {
 }
 
 /** Another try would not help: the lookup ends with this reason. */
-export class FatalError extends PaydirtError {}
+export class FatalError extends PaydirtError {
+  readonly recovery = 'give_up'
+}
 
 /** A challenge outside the spending policy. Nothing was signed, and the lookup is not consumed. */
-export class PolicyDeniedError extends PaydirtError {}
+export class PolicyDeniedError extends PaydirtError {
+  readonly recovery = 'review_policy'
+}
 
 /**
  * An operation that no answer had confirmed was answered in a way that cannot be used. Its lookups are parked until a person
  * acts, and other operations go on.
  */
-export class OperationStoppedError extends PaydirtError {}
+export class OperationStoppedError extends PaydirtError {
+  readonly recovery = 'review_operation'
+}
 
 /** A cap is reached or spending is stopped: the work is parked until `resumesAt` (undefined: until a person acts). */
 export class BudgetExhaustedError extends PaydirtError {
+  readonly recovery = 'raise_budget'
   readonly resumesAt: Date | undefined
 
   constructor(
@@ -98,7 +136,9 @@ export function runStopped(): RetriableError {
 }
 
 /** It is not known whether money has moved: never pay again for this lookup, and let the resolver find out. */
-export class PaymentInDoubtError extends PaydirtError {}
+export class PaymentInDoubtError extends PaydirtError {
+  readonly recovery = 'reconcile'
+}
 
 /** Returns a short line for any thrown value. */
 export function describeError(error: unknown): string {

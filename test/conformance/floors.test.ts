@@ -29,7 +29,8 @@ const mayImport: Record<string, string> = {
   workers: 'timing domain service pay connectors store queues planning',
   http: 'timing domain service pay connectors store queues planning producers workers',
   app: 'timing domain service pay connectors store queues planning producers workers http',
-  cli: 'timing domain service pay connectors store queues planning producers workers http app sandbox',
+  library: 'timing domain service pay connectors store queues planning producers workers http app',
+  cli: 'timing domain service pay connectors store queues planning producers workers http app library sandbox',
   sandbox: 'timing domain',
 }
 const floors = Object.keys(mayImport)

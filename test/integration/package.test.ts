@@ -35,7 +35,7 @@ describe.skipIf(!isFullSize)('the tarball in an empty folder', () => {
   test('has JavaScript and declarations, and neither sources, tests nor scripts', () => {
     const names = readdirSync(join(app, 'node_modules/paydirt'), { recursive: true }).map(String)
     const ours = names.filter((name) => !name.startsWith('node_modules'))
-    expect(ours).toContain('dist/app/index.d.ts')
+    expect(ours).toContain('dist/library/index.d.ts')
     expect(
       ours.filter((name) => /^(src|test|scripts|docs|bench|crm)\b|(?<!\.d)\.ts$|\.test\./.test(name)),
     ).toEqual([])

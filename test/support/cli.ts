@@ -150,6 +150,8 @@ export async function openDesk(
     wallet,
     walletKey,
     folder,
+    /** The variables of its commands, for the library. */
+    variables: environment(settings),
     at: (name: string) => join(folder, name),
     write: async (name: string, content: string | Uint8Array) => {
       await writeFile(join(folder, name), content)

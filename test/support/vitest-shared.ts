@@ -8,7 +8,7 @@ export const shared = {
   // everything that stops the program, a fifth of all processor time; with the flag that memory counts as the heap's own does.
   execArgv: ['--external-memory-accounted-in-global-limit'],
   // A config file imports it, wherever it is; outside of tests the loader of config files does the same.
-  alias: { paydirt: new URL('../../src/app/index.ts', import.meta.url).pathname },
+  alias: { paydirt: new URL('../../src/library/index.ts', import.meta.url).pathname },
   // Integration tests start processes of their own; on real servers and in the fault suite more workers only make them wait.
   maxWorkers: 2,
   testTimeout: 180_000,

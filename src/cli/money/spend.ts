@@ -6,11 +6,10 @@ import {
   orderSpending,
   type SpendOrder,
 } from '../../app/money/spend-switch.ts'
-import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
-import { readConfig, withContext } from '../terminal/with-context.ts'
+import { readConfig, withContext, withPaydirt } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 import { bad, bold } from '../terminal/style.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
@@ -57,9 +56,9 @@ async function giveOrder(order: SpendOrder): Promise<void> {
 }
 
 async function show(options: Options): Promise<void> {
-  const { by, rows, refused, stopped, prices, lists } = await queryLedger(await readConfig(), 'spend', {
-    by: options.by,
-  })
+  const { by, rows, refused, stopped, prices, lists } = await withPaydirt((paydirt) =>
+    paydirt.spend({ by: options.by }),
+  )
   if (options.json) {
     print(
       `${JSON.stringify({ by, rows, refused, stopped: stopped !== undefined, stop: stopped ?? null, prices, lists })}\n`,

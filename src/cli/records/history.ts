@@ -1,8 +1,6 @@
-import { queryLedger } from '../../app/queries/query-ledger.ts'
-import { readRecordName, type HistoryOrigin, type RecordHistory } from '../../app/records/history.ts'
+import type { HistoryOrigin, RecordHistory } from '../../app/records/history.ts'
 import { clearedValue } from '../../domain/field-policy/blocked-values.ts'
-import { ConfigError } from '../../domain/errors.ts'
-import { readConfig } from '../terminal/with-context.ts'
+import { withPaydirt } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 import { hasMissingOption, optionsHint } from '../../domain/planning/missing-option.ts'
@@ -13,13 +11,7 @@ interface Options {
 }
 
 export async function showHistory(name: string, options: Options): Promise<void> {
-  const record = readRecordName(name)
-  const history = await queryLedger(await readConfig(), 'history', { ...record, run: options.run })
-  if (history.tasks.length === 0 && history.fields.length === 0)
-    throw new ConfigError(
-      'no_such_record',
-      `the ledger has no record ${name}${options.run === undefined ? '' : ` in run ${options.run}`}`,
-    )
+  const history = await withPaydirt((paydirt) => paydirt.history(name, { run: options.run }))
   print(options.json ? `${JSON.stringify(history)}\n` : historyText(history))
 }
 

@@ -21,8 +21,3 @@ export function notesLines(notes: UndoneNotes | undefined): string[] {
       : [`notes not finished: ${unfinished}; run the same command to continue`]),
   ]
 }
-
-/** Returns the numbers of notes and tasks for the audit. */
-export function notesFigures(notes: UndoneNotes | undefined): Record<string, number> {
-  return notes ? { notesRemoved: notes.removed, notesLeft: notes.left } : {}
-}

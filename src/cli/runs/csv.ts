@@ -1,17 +1,13 @@
-import { claimOutput } from '../../app/runs/csv-output.ts'
-import { enrichCsv, openInput, planCsv, readingOf } from '../../app/runs/enrich-csv.ts'
-import { assertWritableOutput, parseColumnMap } from '../../connectors/csv/index.ts'
+import { parseColumnMap } from '../../connectors/csv/index.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { statusOfEnd } from '../terminal/exit.ts'
-import { newPlanId } from '../../app/context/new-id.ts'
 import { planText } from '../../app/plans/plan-text.ts'
-import { createProgressView } from '../terminal/progress.ts'
+import { createEventView } from '../terminal/event-view.ts'
 import { readingText } from '../terminal/print-reading.ts'
 import { summaryText } from '../terminal/print-summary.ts'
-import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { stopSignal, withPaydirt } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
-import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   object: ObjectKind
@@ -35,22 +31,18 @@ export async function enrichFile(input: string, options: Options): Promise<void>
   if (out === '-' && options.json)
     throw new ConfigError('two_outputs', '--json and --out - both use standard output: choose one')
   const map = parseColumnMap(options.map)
-  const config = await readConfig()
-  const csv = await openInput(config, { input, object: options.object, map, encoding: options.encoding })
-  for (const warning of csv.warnings) printError(`paydirt: ${warning}\n`)
-  if (out !== undefined) await assertWritableOutput(input, out)
+  const { object, recipe, encoding, force } = options
+  const work = { file: input, object, recipe, map, encoding, force }
   const signal = stopSignal()
-
-  await withContext(async (context) => {
-    const force = options.force === true
-    const place = out === undefined ? undefined : await claimOutput(context, csv, out, { force })
-    if (options.plan) {
-      const plan = await planCsv(context, csv, {
-        planId: newPlanId(context),
-        recipe: options.recipe,
-        out,
-        force,
-      })
+  const isTerminal = process.stderr.isTTY === true
+  const view = createEventView({
+    onEvent(event) {
+      if (event.type === 'file') printError(readingText(event.reading, { samples: isTerminal }))
+    },
+  })
+  await withPaydirt(async (paydirt) => {
+    if (options.plan || out === undefined) {
+      const plan = await paydirt.plan({ ...work, out }, { signal, onEvent: view.show })
       print(
         options.json
           ? `${JSON.stringify(plan)}\n`
@@ -58,23 +50,11 @@ export async function enrichFile(input: string, options: Options): Promise<void>
       )
       return
     }
-    printError(readingText(readingOf(csv), { samples: process.stderr.isTTY === true }))
-    const view = createProgressView({
-      total: csv.rowCount,
-      nowMs: () => performance.now(),
-    })
-    const { end, summary } = await enrichCsv(context, csv, {
-      out: out as string,
-      replace: place?.replace,
-      recipe: options.recipe,
-      signal,
-      onProgress: (progress) => view.show(progress),
-      onNotice: (text) => printError(`paydirt: ${text}\n`),
-      onResumed: (run) =>
-        printError(`paydirt: continuing run ${run.id}, started ${utcMinute(run.startedAt)}\n`),
-    }).finally(() => view.end())
+    const { end, summary } = await paydirt
+      .enrich({ ...work, out }, { signal, onEvent: view.show })
+      .finally(() => view.end())
     if (options.json) print(`${JSON.stringify(summary)}\n`)
     else (out === '-' ? printError : print)(summaryText(summary, end, out))
     process.exitCode = statusOfEnd[end]
-  }, config)
+  })
 }

@@ -1,9 +1,9 @@
-import { openConnector } from '../../app/context/connectors.ts'
 import type { CrmName } from '../../connectors/definitions.ts'
-import { enrichRecords, type EnrichedRecords } from '../../app/runs/enrich-records.ts'
+import type { EnrichedByIds } from '../../library/types.ts'
+import { createEventView } from '../terminal/event-view.ts'
 import { statusOfEnd } from '../terminal/exit.ts'
-import { stopSignal, withContext } from '../terminal/with-context.ts'
-import { print, printError } from '../terminal/print.ts'
+import { stopSignal, withPaydirt } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 interface Options {
   recipe?: string
@@ -17,32 +17,22 @@ export async function enrichByIds(
   options: Options,
 ): Promise<void> {
   const signal = stopSignal()
-  await withContext(async (context) => {
-    const engine = await context.openEngine()
-    const connector = await openConnector(context.config, name, engine)
-    try {
-      const { recipe } = options
-      const enriched = await enrichRecords(
-        context,
-        connector,
-        { object, ids, recipe },
-        { signal, onNotice: (text) => printError(`paydirt: ${text}\n`) },
-      )
-      print(options.json ? `${JSON.stringify(documentOf(enriched))}\n` : textOf(enriched))
-      process.exitCode = statusOfEnd[enriched.end]
-    } finally {
-      await connector.close()
-    }
+  const view = createEventView()
+  await withPaydirt(async (paydirt) => {
+    const work = { connector: name, object, ids, recipe: options.recipe }
+    const enriched = await paydirt.enrich(work, { signal, onEvent: view.show })
+    print(options.json ? `${JSON.stringify(documentOf(enriched))}\n` : textOf(enriched))
+    process.exitCode = statusOfEnd[enriched.end]
   })
 }
 
 /** Returns the summary of the run, as every command prints it, and the result of each record. */
-function documentOf({ summaries, results }: EnrichedRecords) {
+function documentOf({ summaries, results }: EnrichedByIds) {
   const [summary, ...others] = summaries
   return { ...summary, otherRuns: others.length > 0 ? others : undefined, results }
 }
 
-function textOf({ results, end }: EnrichedRecords): string {
+function textOf({ results, end }: EnrichedByIds): string {
   const lines = results.map(({ recordId, status, reason, fields, costUsd }) => {
     const what = fields.length > 0 ? fields.map(({ name }) => name).join(', ') : (reason ?? '')
     return `${recordId}  ${status.padEnd(10)} ${costUsd} USD  ${what}`

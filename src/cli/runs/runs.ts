@@ -8,7 +8,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { counted } from '../../domain/values/counted.ts'
 import type { RunResumed } from '../../store/runs/run-stops.ts'
 import { runText } from './print-run.ts'
-import { readConfig, withContext } from '../terminal/with-context.ts'
+import { readConfig, withContext, withPaydirt } from '../terminal/with-context.ts'
 import { warning } from '../terminal/style.ts'
 import type { ScheduleView } from '../../app/schedules/schedule-commands.ts'
 import { print } from '../terminal/print.ts'
@@ -25,15 +25,17 @@ interface Options {
 export async function showRuns(id: string | undefined, options: Options): Promise<void> {
   if (options.stop !== undefined || options.resume) return stopOrResume(id, options)
   const config = await readConfig()
-  if (id !== undefined) {
-    const run = await queryLedger(config, 'run', { id })
-    print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
-    return
-  }
-  const runs = await queryLedger(config, 'runs', { limit: options.limit })
-  if (options.json) return print(`${JSON.stringify(runs)}\n`)
-  const failed = (await queryLedger(config, 'schedules', {})).flatMap(failedLines)
-  print(`${runs.map(listLine).join('') || 'no runs yet\n'}${failed.join('')}`)
+  await withPaydirt(async (paydirt) => {
+    if (id !== undefined) {
+      const run = await paydirt.run(id)
+      print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
+      return
+    }
+    const runs = await paydirt.runs({ limit: options.limit })
+    if (options.json) return print(`${JSON.stringify(runs)}\n`)
+    const failed = (await queryLedger(config, 'schedules', {})).flatMap(failedLines)
+    print(`${runs.map(listLine).join('') || 'no runs yet\n'}${failed.join('')}`)
+  }, config)
 }
 
 /** A run that did not begin is in no list of runs. */

@@ -5,6 +5,7 @@ import { serveQueries } from '../../app/queries/serve-queries.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'
 import { createLog } from '../../app/context/log.ts'
+import type { OpenedPaydirt } from '../../library/open-paydirt.ts'
 import { liveLine } from './live-line.ts'
 import { printError } from './print.ts'
 
@@ -32,14 +33,7 @@ export async function withContext<T>(
   config?: Config,
   { saysItself = false }: { saysItself?: boolean } = {},
 ): Promise<T> {
-  const settings = config ?? (await readConfig())
-  liveLine.show('opening the ledger')
-  const context = await createContext(settings, {
-    log: createLog(levelFor(settings.logLevel, { saysItself, isTerminal: process.stderr.isTTY === true }), {
-      onLine: () => liveLine.clear(),
-    }),
-  })
-  liveLine.show('working')
+  const context = await openForCommand(config ?? (await readConfig()), { saysItself })
   try {
     const served = await serveQueries(context)
     try {
@@ -49,6 +43,34 @@ export async function withContext<T>(
     }
   } finally {
     await context.close()
+  }
+}
+
+async function openForCommand(settings: Config, { saysItself = false } = {}): Promise<Context> {
+  liveLine.show('opening the ledger')
+  const context = await createContext(settings, {
+    log: createLog(levelFor(settings.logLevel, { saysItself, isTerminal: process.stderr.isTTY === true }), {
+      onLine: () => liveLine.clear(),
+    }),
+  })
+  liveLine.show('working')
+  return context
+}
+
+/** Lends the object of the library with the current settings, and releases everything that it opened, also after an error. */
+export async function withPaydirt<T>(
+  work: (paydirt: OpenedPaydirt) => Promise<T>,
+  config?: Config,
+): Promise<T> {
+  const { openPaydirt } = await import('../../library/open-paydirt.ts')
+  const paydirt = openPaydirt(config ?? (await readConfig()), {
+    open: (settings) => openForCommand(settings),
+    actor: { actor: 'cli', role: 'shell' },
+  })
+  try {
+    return await work(paydirt)
+  } finally {
+    await paydirt.close()
   }
 }
 

@@ -1,0 +1,17 @@
+import type { Progress } from '../app/runs/run-to-end.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { EndedRun, PaydirtEvent } from './types.ts'
+
+/** One piece of work under way: its signal, which `close` fires too, and the way of its events. */
+export interface Work {
+  signal: AbortSignal
+  emit(event: PaydirtEvent): void
+}
+
+export function progressEvent({ records, counts, underWay, settledAtomic }: Progress): PaydirtEvent {
+  return { type: 'progress', records, counts, underWay, settled: formatUsd(settledAtomic) }
+}
+
+export function endedEvent({ end, summary }: EndedRun): PaydirtEvent {
+  return { type: 'ended', runId: summary.runId, end, summary }
+}
