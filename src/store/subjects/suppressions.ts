@@ -10,7 +10,7 @@ import {
 import type { Database } from '../database/database.ts'
 import { namesOfSubjects } from '../names/names-of.ts'
 
-interface SuppressionRow {
+export interface SuppressionRow {
   kind: IdentifierKind
   /** The first characters of the digest: they tell entries apart, and do not identify the person. */
   digest: string
