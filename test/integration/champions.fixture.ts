@@ -3,7 +3,16 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openEdge } from '../support/service-edge.ts'
 
 /** A person's career, as the service tells it from now on in place of the one before. */
-export type Career = 'stays' | 'moved' | 'renamed' | 'left' | 'unclear' | 'promoted' | 'named otherwise'
+export type Career =
+  | 'stays'
+  | 'stays, written otherwise'
+  | 'moved'
+  | 'moved, after another position'
+  | 'renamed'
+  | 'left'
+  | 'unclear'
+  | 'promoted'
+  | 'named otherwise'
 
 interface Job {
   company_name: string
@@ -32,6 +41,13 @@ const began = (job: Job, { slug, name }: Omit<Employer, 'domain'>, title = 'Head
 function historyOf(person: Member, career: Career, [now, ...past]: [Job, ...Job[]]): Job[] {
   const { slug, name } = person.employer
   if (career === 'moved') return [began(now, employerOf(person)), ended(now), ...past]
+  if (career === 'moved, after another position') {
+    const there = began(now, employerOf(person))
+    const earlier = { title: 'Trainee', start_date: 'Sep 2026', end_date: 'Oct 2026' }
+    return [ended(now), { ...there, title: 'Trainee', positions: [earlier, ...there.positions] }, ...past]
+  }
+  if (career === 'stays, written otherwise')
+    return [{ ...now, profnet_url: `https://de.profnet.com/company/${slug.toUpperCase()}/?trk=x` }, ...past]
   if (career === 'left') return [ended(now), ...past]
   if (career === 'unclear') return [now, began(now, employerOf(person)), ...past]
   if (career === 'renamed')
@@ -51,7 +67,10 @@ export function known(count: number, from = 0): Member[] {
   return people
 }
 
-/** The service with careers that go on. `careers` may change at any time; `asked` has each question that came, once. */
+/**
+ * The service with careers that go on. `careers` may change at any time; `asked` has each question that came, once, and `told` the last
+ * answer to each, by kind and slug.
+ */
 export async function openCareers(
   sandbox: Pick<Sandbox, 'serviceUrl'>,
   people: readonly Member[],
@@ -59,31 +78,35 @@ export async function openCareers(
 ) {
   const bySlug = new Map(people.map((person) => [person.slug, person]))
   const asked = new Set<string>()
+  const told = new Map<string, Record<string, unknown>>()
   const edge = await openEdge(sandbox.serviceUrl, ({ path, body }) => {
     const slug = /\/(?:in|company)\/([^"/?]+)/.exec(body)?.[1] ?? ''
     if (/\/(?:people|companies)\/profnet\/lookup$/.test(path)) asked.add(`${path} ${slug}`)
     if (path.endsWith('/people/profnet/lookup')) {
       const person = bySlug.get(slug)
-      const career = careers.get(slug)
-      if (!person || !career) return undefined
+      const career = careers.get(slug) ?? 'stays'
+      if (!person) return undefined
       return {
         rewrite(answer) {
-          const { data, ...rest } = JSON.parse(answer) as { data: { employment_history: [Job, ...Job[]] } }
-          return JSON.stringify({
-            ...rest,
-            data: { ...data, employment_history: historyOf(person, career, data.employment_history) },
-          })
+          const { data: given, ...rest } = JSON.parse(answer) as {
+            data: { employment_history: [Job, ...Job[]] }
+          }
+          const data = { ...given, employment_history: historyOf(person, career, given.employment_history) }
+          told.set(`person ${slug}`, data)
+          return JSON.stringify({ ...rest, data })
         },
       }
     }
-    if (!path.endsWith('/companies/profnet/lookup') || !slug.endsWith('-group')) return undefined
+    if (!path.endsWith('/companies/profnet/lookup')) return undefined
     const domain = people.find(({ employer }) => `${employer.slug}-group` === slug)?.employer.domain
     return {
       rewrite(answer) {
-        const { data, ...rest } = JSON.parse(answer) as { data: object | null }
-        return JSON.stringify({ ...rest, data: { ...data, domain, unique_domain: domain } })
+        const { data: given, ...rest } = JSON.parse(answer) as { data: object | null }
+        const data = domain === undefined ? given : { ...given, domain, unique_domain: domain }
+        if (data) told.set(`company ${slug}`, data as Record<string, unknown>)
+        return JSON.stringify({ ...rest, data })
       },
     }
   })
-  return { ...edge, asked }
+  return { ...edge, asked, told }
 }

@@ -1,6 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { championFieldNames } from '../../domain/fields.ts'
+import { companyDomainOf } from '../../domain/normalise/email.ts'
 import type { Atomic } from '../../domain/money.ts'
 import {
   draftsWithKeys,
@@ -127,14 +128,25 @@ export async function joinEmployers(
     settings,
     open.map(({ row }) => row),
   )
+  const mailed = await mailedThere(
+    making,
+    entity,
+    judged.map(({ verdict, records }, at) => ({
+      ids:
+        verdict === 'possible'
+          ? records.filter((each) => each.entity === entity).map((each) => each.recordId)
+          : [],
+      domain: open[at]?.champion.employer?.domain ?? undefined,
+    })),
+  )
   const there = new Map<string, Joined | UnclearJoin>()
   const fresh: Joiner[] = []
   judged.forEach(({ verdict, records, reason }, at) => {
     const joiner = open[at]!
     // A lead of the person is named in the reason alone.
     const record = records.find((each) => each.entity === entity)
-    if (verdict === 'exists' && record)
-      there.set(joiner.champion.recordId, { state: 'there', recordId: record.recordId })
+    const recordId = verdict === 'exists' ? record?.recordId : mailed[at]
+    if (recordId !== undefined) there.set(joiner.champion.recordId, { state: 'there', recordId })
     else if (verdict === 'possible' || verdict === 'ambiguous') {
       there.set(joiner.champion.recordId, { state: 'unclear', row: joiner.row })
       outcome.unclear += 1
@@ -165,6 +177,29 @@ export async function joinEmployers(
   if (outcome.waiting === undefined && open.length > 0)
     for (const _ of open) leave('the CRM did not take the record (`paydirt runs RUN`)')
   return outcome
+}
+
+/**
+ * Returns, of each person, the one record of the same name that has a work address at the new employer. Undefined: there is none, or
+ * there are several.
+ */
+async function mailedThere(
+  connector: Pick<Connector, 'read'>,
+  entity: string,
+  people: readonly { ids: readonly string[]; domain: string | undefined }[],
+): Promise<(string | undefined)[]> {
+  const ids = [...new Set(people.flatMap((each) => each.ids))]
+  if (ids.length === 0) return people.map(() => undefined)
+  const read = await connector.read(entity, ids)
+  const domainOf = (id: string) => {
+    const record = read.get(id)
+    const email = record?.state === 'present' ? record.values['email'] : undefined
+    return typeof email === 'string' ? companyDomainOf(email) : undefined
+  }
+  return people.map(({ ids: own, domain }) => {
+    const [found, ...more] = own.filter((id) => domain !== undefined && domainOf(id) === domain)
+    return more.length === 0 ? found : undefined
+  })
 }
 
 /** Returns the outcome of a run that has made none yet. */
