@@ -171,6 +171,71 @@ test.skipIf(!isFullSize).each([
   },
 )
 
+interface ShownMonitor {
+  monitor: string
+  runId?: string
+  detections: number
+  commands: string[]
+  crm: Record<'before' | 'made' | 'after', Record<string, number>> & { isAsBefore: boolean }
+}
+
+// Seven commands in processes of their own.
+test.skipIf(!isFullSize).each([
+  ['hubspot', ['companies', 'contacts', 'tasks']],
+  ['salesforce', ['Account', 'Contact', 'Task']],
+] as const)(
+  'the demo of a monitor in %s goes from its declaration to a CRM that is as before, and pays nothing the second time',
+  { timeout: 600_000 },
+  async (crm, [company, person, task]) => {
+    const args = ['--crm', crm, '--monitor', '--out', `monitor-${crm}`, '--json']
+    const first = await demo(args)
+    expect({ status: first.status, stderr: first.stderr.slice(-600) }).toMatchObject({ status: 0 })
+    const { monitor, paid, agree, folder } = first.json<Demo & { monitor: ShownMonitor }>()
+    expect({ paid, agree }).toEqual({ paid: '0.320000', agree: true })
+    const { before, made, after, isAsBefore } = monitor.crm
+    expect(isAsBefore).toBe(true)
+    expect(after).toEqual(before)
+    expect(before).toMatchObject({ [company]: 500, [person]: 500, [task]: 0 })
+    expect(made).toEqual({ ...before, [company]: 501, [person]: 502, [task]: 1 })
+    expect(monitor.detections).toBeGreaterThan(0)
+    expect(monitor.commands).toEqual([
+      `index ${crm}`,
+      'monitors plan',
+      'monitors apply',
+      'monitors deliveries',
+      'spend --by list',
+      `undo ${monitor.runId} --plan`,
+      `undo ${monitor.runId}`,
+    ])
+    // The company belongs to the owner of the settings, and so do its people and the task.
+    const owners = [...first.stderr.matchAll(/new in \w+: .*(?:hubspot_owner_id|OwnerId)=(\w+)/g)]
+    expect(owners).toHaveLength(4)
+    expect(new Set(owners.map(([, owner]) => owner)).size).toBe(1)
+
+    const { stdout } = await paydirt(['monitors', 'deliveries', '--json'], settings(folder))
+    const report = JSON.parse(stdout) as {
+      monitors: { name: string; deliveries: { outcome: string; deliveries: number }[] }[]
+    }
+    const counts = report.monitors.find(({ name }) => name === monitor.monitor)?.deliveries
+    const of = (outcome: string) => counts?.find((each) => each.outcome === outcome)?.deliveries
+    expect([of('worked'), of('repeated')]).toEqual([monitor.detections, monitor.detections])
+
+    const again = (await demo(args)).json<Demo & { monitor: ShownMonitor }>()
+    expect(again).toMatchObject({ paid: '0.000000', agree: true, monitor: { crm: { isAsBefore: true } } })
+    expect(again.monitor).not.toHaveProperty('runId')
+    expect(again.monitor.crm.made).toEqual(before)
+  },
+)
+
+test('the demo of a monitor has no list and no limit', async () => {
+  for (const other of [['--list'], ['--limit', '3']]) {
+    const ended = await demo(['--monitor', ...other, '--out', 'neither'])
+    expect(ended).toMatchObject({ status: 2, stdout: '' })
+    expect(ended.stderr).toContain('--monitor')
+  }
+  expect(existsSync(at('neither'))).toBe(false)
+})
+
 describe.skipIf(!isFullSize)('a folder that is not a demo’s', () => {
   test.each([
     ['with settings', '.env', 'PAYDIRT_SERVICE_URL=https://data.example.com\n'],

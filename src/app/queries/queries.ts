@@ -23,7 +23,6 @@ import { readSpend, spendingStop } from '../money/spend-report.ts'
 import { identifierKinds } from '../../domain/subjects/identifiers.ts'
 import { operations } from '../../domain/words.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
-import { matchesOfMonitor } from '../../store/matches/matches-page.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 import type { Context } from '../context/context.ts'
 
@@ -85,10 +84,6 @@ export const queries = {
   ),
   verification: query(z.strictObject({}), verifyAnswers),
   monitorDeliveries: query(z.strictObject({}), reportDeliveries),
-  monitorMatches: query(
-    z.strictObject({ monitor: z.string(), limit: z.int().positive() }),
-    ({ database }, { monitor, limit }) => matchesOfMonitor(database.db, monitor, { limit, offset: 0 }),
-  ),
   undoPlan: query(
     z.strictObject({ run: z.string(), field: z.string().optional() }),
     (context, { run, field }) => planUndo(context, run, field),

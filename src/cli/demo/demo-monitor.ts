@@ -1,18 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import type { Config } from '../../app/config/config.ts'
-import { queryLedger } from '../../app/queries/query-ledger.ts'
-import { InputError } from '../../domain/errors.ts'
+import { resolveConfig, type Config } from '../../app/config/config.ts'
+import { readEnvironment } from '../../app/config/environment.ts'
+import { loadConfigFile } from '../../app/config/file.ts'
+import { createContext, type Context } from '../../app/context/context.ts'
+import { start } from '../../app/start.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
 import { API_KEY } from '../../sandbox/accounts.ts'
 import type { CrmContents } from '../../sandbox/crm/book.ts'
 import type { StandInName } from '../../sandbox/stand-ins.ts'
+import { matchesOfMonitor } from '../../store/matches/matches-page.ts'
+import { deliveryCounts } from '../../store/messages/monitor-deliveries.ts'
 import { pause } from '../../timing/pause.ts'
 import { addSettings, type DemoFolder } from './demo-folder.ts'
 import { monitorOf, usualLimit, writeMonitorSettings } from './demo-settings.ts'
-import { demoSteps } from './demo-steps.ts'
+import { demoSteps, demoStopped } from './demo-steps.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** A week of the world, the same for everyone: what happens in it depends on nothing but its days. */
@@ -61,9 +65,11 @@ export async function demoMonitor(
     PAYDIRT_PORT: String(port),
     PAYDIRT_PUBLIC_URL: `http://127.0.0.1:${port}`,
   }
+  const { step, commands } = demoSteps(folder, { environment: service, signal, say })
   // The key is for the monitors alone: with it a lookup would be paid for in credits, and not by the wallet.
-  const withKey = demoSteps(folder, { environment: { ...service, PAYDIRT_API_KEY: API_KEY }, signal, say })
-  const { step, background, commands } = demoSteps(folder, { environment: service, signal, say })
+  const environmentWithKey = { ...service, PAYDIRT_API_KEY: API_KEY }
+  const withKey = demoSteps(folder, { environment: environmentWithKey, signal, say, commands })
+  let detections = 0
   const known = new Set((await matchesOf(config, monitor)).map(({ id }) => id))
 
   await moveClock(sandbox, { at: week.from })
@@ -71,31 +77,32 @@ export async function demoMonitor(
   await step('it is read into the index, at no cost:', 'index', crm)
   await withKey.step('the monitor of paydirt.config.mjs, as it would be made:', 'monitors', 'plan')
   await withKey.step('and made at the service:', 'monitors', 'apply')
-  commands.push(...withKey.commands)
 
-  let detections = 0
-  const running = await background('Paydirt listens for deliveries:', /\/readyz/, 'start')
-  try {
-    if (!signal.aborted) {
+  if (!signal.aborted) {
+    const running = await startListening(folder, service)
+    try {
+      say(
+        `Paydirt listens, as by \`paydirt start\`:\n${running.parts.map((part) => `    ${part}\n`).join('')}`,
+      )
       detections = await moveClock(sandbox, { advanceDays: week.days })
       say(`the world's clock goes from ${week.from} on by ${week.days} days: ${counted(detections, 'detection')}, delivered with a signature to
   ${service.PAYDIRT_PUBLIC_URL}/hooks/monitor\n`)
-      await untilWorked(config, monitor, signal)
+      await untilWorked(running.context, monitor, signal)
       await moveClock(sandbox, { at: week.from })
       await moveClock(sandbox, { advanceDays: week.days })
       say('the same week once more: all of it is delivered again.\n')
-      await untilWorked(config, monitor, signal)
+      await untilWorked(running.context, monitor, signal)
+    } finally {
+      await running.stop()
     }
-    await step('what was delivered, and what became of it:', 'monitors', 'deliveries')
-  } finally {
-    await running.stop()
   }
+  await step('what was delivered, and what became of it:', 'monitors', 'deliveries')
 
-  const match = (await matchesOf(config, monitor)).find(
-    ({ id, outcome }) => !known.has(id) && outcome === 'worked',
-  )
+  const match = (await matchesOf(config, monitor)).find(({ id }) => !known.has(id))
   const made = await contentsOf(sandbox)
   say(`the CRM now, by its own account: ${countsText(countsOf(made))}\n${newRecords(before, made)}`)
+  if (match && match.outcome !== 'worked')
+    throw demoStopped(`the match ended as ${match.outcome}: ${match.reason}`)
   if (match) {
     await step('what it cost:', 'spend', '--by', 'list')
     await step('the way back, first as a plan:', 'undo', match.id, '--plan')
@@ -123,24 +130,51 @@ const secrets = {
   PAYDIRT_MONITOR_SIGNING_SECRET: 'sandbox-webhook-secret',
 }
 
+const page = { limit: 20, offset: 0 }
+
+/** Reads the ledger while no command and no service has it. */
 async function matchesOf(config: Config, monitor: string) {
-  return queryLedger(config, 'monitorMatches', { monitor, limit: 20 })
+  const context = await createContext(config)
+  try {
+    return await matchesOfMonitor(context.database.db, monitor, page)
+  } finally {
+    await context.close()
+  }
+}
+
+/** Starts in this process all that `paydirt start` does, with the settings of the folder. */
+async function startListening({ path }: DemoFolder, environment: Readonly<Record<string, string>>) {
+  const config = resolveConfig(readEnvironment(environment), await loadConfigFile(path))
+  const context = await createContext(config)
+  try {
+    const { parts, stop } = await start(context, 'all')
+    return {
+      context,
+      parts,
+      async stop() {
+        await stop()
+        await context.close()
+      },
+    }
+  } catch (error) {
+    await context.close()
+    throw error
+  }
 }
 
 /** Waits until every delivery and match has its end. Throws InputError where one waits for something that a demo cannot give it. */
-async function untilWorked(config: Config, monitor: string, signal: AbortSignal): Promise<void> {
+async function untilWorked(
+  { database: { db } }: Context,
+  monitor: string,
+  signal: AbortSignal,
+): Promise<void> {
   const giveUpMs = performance.now() + patienceMs
-  for (;;) {
-    const { monitors, others } = await queryLedger(config, 'monitorDeliveries', {})
-    const deliveries = [...monitors.flatMap((each) => each.deliveries), ...others]
-    const open = (await matchesOf(config, monitor)).filter(({ state }) => state !== 'done')
-    if (signal.aborted) return
-    if (open.length === 0 && deliveries.every(({ outcome }) => outcome !== 'waiting')) return
+  while (!signal.aborted) {
+    const isReceived = (await deliveryCounts(db)).every(({ outcome }) => outcome !== 'waiting')
+    const open = (await matchesOfMonitor(db, monitor, page)).filter(({ state }) => state !== 'done')
+    if (isReceived && open.length === 0) return
     if (performance.now() > giveUpMs)
-      throw new InputError(
-        'demo_stopped',
-        `the demo ends here: ${open[0]?.reason ?? 'a delivery was not worked in time'}`,
-      )
+      throw demoStopped(open[0]?.reason ?? 'a delivery was not worked in time')
     await pause(lookEveryMs, signal)
   }
 }

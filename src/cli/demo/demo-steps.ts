@@ -13,17 +13,18 @@ interface StepOptions {
   environment: Readonly<Record<string, string>>
   signal: AbortSignal
   say: (text: string) => void
+  /** The commands that ended well, which two kinds of steps may share. */
+  commands?: string[]
 }
 
 /**
  * The steps of a demo: the commands that a person would enter, each in a process of its own in the demo's folder. Their output is passed on
- * as it comes. `commands` has those that ended well.
+ * as it comes.
  */
-export function demoSteps({ path }: DemoFolder, { environment, signal, say }: StepOptions) {
+export function demoSteps({ path }: DemoFolder, { environment, signal, say, commands = [] }: StepOptions) {
   const own = ownCommand(path)
   const inherited = Object.entries(process.env).filter(([name]) => !environmentVariables.includes(name))
   const env = { ...Object.fromEntries(inherited), ...environment }
-  const commands: string[] = []
 
   return {
     commands,
@@ -32,43 +33,14 @@ export function demoSteps({ path }: DemoFolder, { environment, signal, say }: St
       say(`${words}\n  ${own} ${args.join(' ')}`)
       const { status, printed } = await run(args, { cwd: path, env, signal })
       say(shortened(printed))
-      if (status !== 0 && !signal.aborted) throw stopped(`${own} ${args.join(' ')} ended with ${status}`)
+      if (status !== 0 && !signal.aborted) throw demoStopped(`${own} ${args.join(' ')} ended with ${status}`)
       commands.push(args.join(' '))
       return printed
-    },
-    /** Starts a command that runs until it is stopped. Returns when it has said what it waits for, or at Ctrl-C. */
-    async background(words: string, ready: RegExp, ...args: string[]): Promise<{ stop(): Promise<void> }> {
-      say(`${words}\n  ${own} ${args.join(' ')}`)
-      const child = spawn(process.execPath, [main, ...args], {
-        cwd: path,
-        env,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
-      const ended = once(child, 'close')
-      const stop = async (): Promise<void> => {
-        child.kill('SIGTERM')
-        await ended
-      }
-      let printed = ''
-      const isReady = new Promise<true>((resolve) => {
-        child.stderr.setEncoding('utf8').on('data', (text: string) => {
-          printed += text
-          if (ready.test(printed)) resolve(true)
-        })
-        signal.addEventListener('abort', () => resolve(true), { once: true })
-      })
-      if ((await Promise.race([isReady, ended])) !== true && !signal.aborted) {
-        printError(printed)
-        throw stopped(`${own} ${args.join(' ')} ended before it was ready`)
-      }
-      say(shortened(printed))
-      commands.push(args.join(' '))
-      return { stop }
     },
   }
 }
 
-function stopped(why: string): InputError {
+export function demoStopped(why: string): InputError {
   return new InputError('demo_stopped', `the demo ends here: ${why}`)
 }
 
