@@ -179,7 +179,7 @@ interface ShownMonitor {
   crm: Record<'before' | 'made' | 'after', Record<string, number>> & { isAsBefore: boolean }
 }
 
-// Seven commands in processes of their own.
+// Seven commands in processes of their own. Each CRM has its folder: a process reads a config file once, and several demos share one here.
 test.skipIf(!isFullSize).each([
   ['hubspot', ['companies', 'contacts', 'tasks']],
   ['salesforce', ['Account', 'Contact', 'Task']],
