@@ -1,15 +1,14 @@
 // `npm run build`: makes the package's JavaScript and type declarations in dist/. `npm pack` runs it first. Dependencies
 // stay outside the bundle, so that their licences, versions and security notices are those of the installation.
 
-import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
+import { declarations } from './declarations.mjs'
 import { root } from './runtime.mjs'
 
 const src = join(root, 'src')
 const dist = join(root, 'dist')
-const declarations = join(root, 'node_modules/.cache/paydirt-declarations')
 
 // The programs and threads that are started by their path, the library, and the file that a config file gets as `paydirt`.
 const entries = [
@@ -88,32 +87,9 @@ function copyAssets() {
     if (isAsset.test(file)) cpSync(join(src, file), join(dist, file))
 }
 
-/** Declarations of the library alone, with all that they name. Paths end in .js, as those of the JavaScript do. */
 function declare() {
-  rmSync(declarations, { recursive: true, force: true })
-  const { status } = spawnSync(
-    process.execPath,
-    [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'scripts/tsconfig.build.json')],
-    { stdio: 'inherit' },
-  )
-  if (status !== 0) process.exit(1)
-  const waiting = ['library/index.d.ts']
-  const taken = new Set(waiting)
-  for (const file of waiting) {
-    const text = readFileSync(join(declarations, file), 'utf8').replaceAll(
-      /((?:from|import)\s*\(?\s*)(['"])(\.{1,2}\/[^'"]+)\.(?:ts|js)\2/g,
-      (_, before, quote, path) => {
-        const named = join(dirname(file), `${path}.d.ts`)
-        if (!existsSync(join(declarations, named)))
-          throw new Error(`${file} names ${path}, which is not declared`)
-        if (!taken.has(named)) {
-          taken.add(named)
-          waiting.push(named)
-        }
-        return `${before}${quote}${path}.js${quote}`
-      },
-    )
-    cpSync(join(declarations, file), join(dist, file))
+  for (const [file, text] of declarations()) {
+    mkdirSync(dirname(join(dist, file)), { recursive: true })
     writeFileSync(join(dist, file), text)
   }
 }

@@ -1,4 +1,4 @@
-// `npm run check`: format, lint with the floors, types, unused code, new migrations, the CRM packages, every command of README,
+// `npm run check`: format, lint with the floors, types, unused code, new migrations, the API report, the CRM packages, every command of README,
 // docs and help. Every check runs, and the last line names those that failed.
 
 import { spawnSync } from 'node:child_process'
@@ -17,6 +17,11 @@ const checks = [
   { name: 'types', argv: [bin('typescript', 'bin', 'tsc'), '-p', '.'] },
   { name: 'unused', argv: [bin('knip', 'bin', 'knip.js'), '--no-progress'] },
   { name: 'migrations', argv: [join(root, 'scripts', 'check-migrations.mjs')] },
+  {
+    name: 'api',
+    fix: 'node scripts/api-report.mjs --write',
+    argv: [join(root, 'scripts', 'api-report.mjs')],
+  },
   { name: 'crm', argv: [join(root, 'scripts', 'check-crm.mjs')] },
   {
     name: 'examples',

@@ -268,7 +268,7 @@ export interface Paydirt {
    * import { createPaydirt } from 'paydirt'
    *
    * await using paydirt = createPaydirt()
-   * const { fields, tasks } = await paydirt.history('csv:company:1')
+   * const { fields, tasks } = await paydirt.history('csv:company:2')
    * console.log(fields.length, tasks.map(({ run, status }) => `${run} ${status}`))
    * ```
    */

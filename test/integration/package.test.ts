@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   mkdirSync,
   mkdtempSync,
@@ -10,7 +11,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { isFullSize } from '../support/full-size.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -65,25 +68,66 @@ defineConfig({ pacing: { startPerCentury: 5 } })
 export { config }
 `,
     )
-    const module = resolution === 'nodenext' ? 'nodenext' : 'esnext'
-    const options = {
-      module,
-      moduleResolution: resolution,
-      strict: true,
-      noEmit: true,
-      target: 'es2024',
-      types: [],
-    }
-    writeFileSync(
-      join(app, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: options, files: ['program.ts'] }),
+    expect(compile(app, resolution, { noEmit: true })).toBe('')
+  })
+
+  describe('by the library', () => {
+    let sandbox: Sandbox
+    beforeAll(async () => void (sandbox = await startSandbox()))
+    afterAll(() => sandbox.stop())
+
+    test.each(['nodenext', 'bundler'])(
+      'a program that is compiled under %s enriches 100 rows',
+      async (kind) => {
+        const folder = join(app, kind)
+        mkdirSync(folder)
+        writeFileSync(join(folder, 'leads.csv'), hundredRows(kind))
+        writeFileSync(join(folder, 'program.ts'), program)
+        compile(folder, kind, { noEmit: false })
+        const walletKey = generatePrivateKey()
+        await sandbox.fund(privateKeyToAccount(walletKey).address, 20_000_000n)
+        // Not awaited in this process's stead: the sandbox answers from here.
+        const child = spawn(process.execPath, ['program.js'], {
+          cwd: folder,
+          env: {
+            PATH: process.env['PATH'],
+            PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
+            PAYDIRT_LOGO_URL: sandbox.logoUrl,
+            PAYDIRT_RPC_URL: sandbox.rpcUrl,
+            PAYDIRT_WALLET_KEY: walletKey,
+          },
+        })
+        const said: Buffer[] = []
+        child.stdout.on('data', (chunk: Buffer) => said.push(chunk))
+        child.stderr.on('data', (chunk: Buffer) => said.push(chunk))
+        const [status] = await once(child, 'close')
+        const text = Buffer.concat(said).toString()
+        expect({ status, text }).toEqual({
+          status: 0,
+          text: '100 planned\nfinished: 100 records, 100 paid, 1.000000 USD\nno_such_run fix_settings\n',
+        })
+        expect(readFileSync(join(folder, 'out.csv'), 'utf8').trim().split('\n')).toHaveLength(101)
+        expect(await sandbox.transfersFrom(privateKeyToAccount(walletKey).address)).toHaveLength(100)
+      },
     )
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    expect(succeeds(process.execPath, [tsc, '-p', app], app)).toBe('')
   })
 
   function paydirt(...args: string[]) {
     return run(process.execPath, [join(app, 'node_modules/paydirt/bin/paydirt.mjs'), ...args], app)
+  }
+
+  function compile(folder: string, resolution: string, options: object): string {
+    const compilerOptions = {
+      module: resolution === 'nodenext' ? 'nodenext' : 'esnext',
+      moduleResolution: resolution,
+      strict: true,
+      target: 'es2024',
+      types: [],
+      ...options,
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    return succeeds(process.execPath, [tsc, '-p', folder], folder)
   }
 
   /** Without a registry: the package beside the dependencies of this checkout. */
@@ -98,6 +142,30 @@ export { config }
     }
   }
 })
+
+const program = `import { createPaydirt, recoveryOf, ConfigError, type PaydirtEvent } from 'paydirt'
+
+await using paydirt = createPaydirt({ config: { pacing: { startPerSecond: 100 } } })
+const plan = await paydirt.plan({ file: 'leads.csv', object: 'company' })
+console.log(plan.records + ' planned')
+const seen: PaydirtEvent[] = []
+const { end, summary } = await paydirt.enrich(
+  { file: 'leads.csv', object: 'company', out: 'out.csv' },
+  { signal: AbortSignal.timeout(150_000), onEvent: (event) => seen.push(event) },
+)
+if (seen.at(-1)?.type !== 'ended') throw new Error('no end was told')
+console.log(end + ': ' + summary.records + ' records, ' + summary.lookups.paid + ' paid, ' + summary.spend.settled + ' USD')
+try {
+  await paydirt.run('r0')
+} catch (error) {
+  if (error instanceof ConfigError) console.log(error.code, recoveryOf(error))
+}
+`
+
+function hundredRows(name: string): string {
+  const rows = Array.from({ length: 100 }, (_, row) => `https://www.profnet.example/company/${name}-${row}`)
+  return `${['profnet url', ...rows].join('\n')}\n`
+}
 
 function succeeds(command: string, args: string[], cwd: string): string {
   const { status, stdout, stderr } = run(command, args, cwd)

@@ -10,13 +10,6 @@ import {
 import type { Database } from '../database/database.ts'
 import { namesOfSubjects } from '../names/names-of.ts'
 
-export interface SuppressionRow {
-  kind: IdentifierKind
-  /** The first characters of the digest: they tell entries apart, and do not identify the person. */
-  digest: string
-  addedAt: Date
-}
-
 /** The people and companies that must not be looked up. Only digests are stored, so the list does not reveal who is on it. */
 export interface SuppressionLedger {
   /** Returns how many of these were not on the list before. */
@@ -25,7 +18,8 @@ export interface SuppressionLedger {
   countNew(identifiers: readonly Identifier[]): Promise<number>
   /** Returns how many of these were on the list. */
   remove(identifiers: readonly Identifier[]): Promise<number>
-  list(): Promise<SuppressionRow[]>
+  /** Returns the first characters of each digest: they tell entries apart, and do not identify the person. */
+  list(): Promise<{ kind: IdentifierKind; digest: string; addedAt: Date }[]>
   /** Returns the indexes of the subjects that the list names. */
   match(subjects: readonly (readonly Identifier[])[], options?: MatchOptions): Promise<Set<number>>
 }
