@@ -33,7 +33,7 @@ export interface OccurrenceList {
   reachableOnly: boolean
 }
 
-export interface OccurrenceSignals {
+interface OccurrenceSignals {
   pipeline: string
   budgetUsd: string
 }
