@@ -37,6 +37,8 @@ export interface ChampionRow {
   employer: NewEmployer | null
   leftAt: Date | null
   checkedAt: Date
+  /** The record at the new employer. Null: there is none. */
+  joinedId: string | null
 }
 
 /** Returns one page of the people of a watch, those who left last first. */
@@ -56,6 +58,7 @@ export async function championsPage(
       'employer',
       'left_at as leftAt',
       'checked_at as checkedAt',
+      sql<string | null>`joined ->> 'recordId'`.as('joinedId'),
     ])
     .where('watch', '=', watch)
   if (verdict !== undefined) query = query.where('verdict', '=', verdict)

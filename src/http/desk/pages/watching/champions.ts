@@ -163,7 +163,13 @@ function peopleTable(people: readonly ChampionRow[], now: Date): Markup {
       },
       { name: 'Verdict', cell: ({ verdict }) => badge(verdict, tones[verdict], verdict) },
       { name: 'From', cell: ({ known }) => employerOf(known) },
-      { name: 'To', cell: ({ employer }) => (employer ? employerOf(employer) : '–') },
+      {
+        name: 'To',
+        cell: ({ employer, joinedId, connector, entity }) =>
+          employer
+            ? html`${employerOf(employer)}${joinedId === null ? '' : html`<small>${recordLink({ connector, entity }, joinedId)}</small>`}`
+            : '–',
+      },
       { name: 'Seen to have left', cell: ({ leftAt }) => instant(leftAt, now) },
       { name: 'Checked', cell: ({ checkedAt }) => instant(checkedAt, now) },
     ],
