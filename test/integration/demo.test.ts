@@ -1,3 +1,4 @@
+// One file because each kind of demo is held to the same folder, wallet and closing lines.
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
