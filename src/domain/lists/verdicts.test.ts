@@ -116,3 +116,16 @@ test('a person’s one name is divided at its last gap', () => {
   expect(identity).toMatchObject({ firstName: 'Ann Marie', lastName: 'Lee' })
   expect(values).toMatchObject({ full_name: 'Ann Marie Lee', job_title: 'CFO' })
 })
+
+test('a record of the same person elsewhere is no reason against another, nor is a namesake with another profile', () => {
+  const person = (values: Record<string, string>) => row({ company_name: 'Ada Lovelace', ...values }, '1')
+  const before = { profnet_url: 'https://www.profnet.com/company/ada', company_name: 'Ada Lovelace' }
+  const besides = [{ entity: 'companies', recordId: '1' }]
+  const moved = { ...person({ profnet_url: before.profnet_url }), besides }
+  expect(verdictsOf([moved], crm({ 1: before }))).toEqual(['new'])
+  const namesake = { company_name: 'Ada Lovelace', profnet_url: 'https://www.profnet.com/company/other-ada' }
+  expect(verdictsOf([moved], crm({ 1: before, 2: namesake }))).toEqual(['new'])
+  expect(verdictsOf([moved], crm({ 1: before, 2: { company_name: 'Ada Lovelace' } }))).toEqual(['possible 2'])
+  expect(verdictsOf([moved], crm({ 1: before, 2: before }))).toEqual(['exists 2'])
+  expect(verdictsOf([{ ...moved, besides: undefined }], crm({ 1: before }))).toEqual(['exists 1'])
+})

@@ -148,13 +148,13 @@ function namesInList(row: ListRow): string[] {
 
 function inCrm(row: ListRow, { entity, recordsWith, profilesOf }: Known): Judgement | undefined {
   const own = valuesOf(row, 'profile')
+  const isAnother = (record: MatchedRecord): boolean => {
+    const profiles = profilesOf(record)
+    return own.length > 0 && profiles.length > 0 && !profiles.some((each) => own.includes(each))
+  }
   for (const { kind, words } of deciding) {
     const matched = distinct(row.identities.filter((each) => each.kind === kind).flatMap(recordsWith))
     if (matched.length === 0) continue
-    const isAnother = (record: MatchedRecord): boolean => {
-      const profiles = profilesOf(record)
-      return own.length > 0 && profiles.length > 0 && !profiles.some((each) => own.includes(each))
-    }
     const same = matched.filter((record) => !isAnother(record))
     const [first] = same
     if (first && matched.length === 1) {
@@ -171,7 +171,9 @@ function inCrm(row: ListRow, { entity, recordsWith, profilesOf }: Known): Judgem
       records: matched,
     }
   }
-  const named = distinct(row.identities.filter(({ kind }) => kind === 'name').flatMap(recordsWith))
+  const alike = distinct(row.identities.filter(({ kind }) => kind === 'name').flatMap(recordsWith))
+  // The profile of a person with other records was looked up just now: one of the same name with another profile is somebody else.
+  const named = (row.besides ?? []).length > 0 ? alike.filter((record) => !isAnother(record)) : alike
   return named.length > 0
     ? { verdict: 'possible', reason: 'the same name, and nothing else', records: named }
     : undefined
