@@ -2,12 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openConnector } from '../../src/app/context/connectors.ts'
 import { runChampions } from '../../src/app/champions/run-champions.ts'
 import { indexRecords } from '../../src/app/records/index-records.ts'
+import { forget } from '../../src/app/records/forget.ts'
+import { readIdentifiers } from '../../src/app/records/suppress.ts'
 import { undoMade } from '../../src/app/records/undo-made.ts'
 import { undoNotes } from '../../src/app/notes/undo-notes.ts'
 import { undoableRun } from '../../src/app/records/undo.ts'
 import type { Member } from '../../src/sandbox/data/directory.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { employerOf, known, openCareers, type Career } from './champions.fixture.ts'
+import { dumpLedger, tracesIn } from '../support/dump-ledger.ts'
 import { openCrmWorld, sharedKinds, type CrmKind, type CrmWorld, type Values } from './crm-worlds.ts'
 
 let sandbox: Sandbox
@@ -175,5 +178,25 @@ describe.each(sharedKinds)('champions at their new employers, in %s', (kind) => 
     expect(world.of(of.companies).ids()).toContain(account)
     expect(await run()).toMatchObject({ joined: { made: 0 } })
     expect(world.ids().filter((id) => !before.includes(id))).toEqual([])
+  })
+
+  test('a champion who is forgotten leaves no trace, and the record at the new employer is named', async () => {
+    const people = known(3, 1_800)
+    const [moved, other] = people as [Member, Member, Member]
+    const careers = new Map<string, Career>(
+      people.map(({ slug }) => [slug, slug === other.slug ? 'left' : 'moved']),
+    )
+    const ids = await open(kind, people, careers, { note: true })
+    await index()
+    expect(await run()).toMatchObject({ joined: { made: 2 }, problems: [] })
+    const joined = (await joinedOf()).get(ids.get(moved.slug)!) as { recordId: string }
+    const named = readIdentifiers({ profile_url: [`https://www.profnet.com/in/${moved.slug}`] })
+    const { inCrms } = await forget(world.context, named, { suppress: false })
+    const records = inCrms.map(({ id }) => id)
+    expect(records).toEqual(expect.arrayContaining([ids.get(moved.slug), joined.recordId]))
+    const dump = await dumpLedger(world.context)
+    expect(tracesIn(dump, [moved.slug])).toEqual([])
+    expect(tracesIn(dump, [other.slug])).not.toEqual([])
+    expect((await joinedOf()).size).toBe(2)
   })
 })

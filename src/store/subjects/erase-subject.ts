@@ -195,6 +195,12 @@ async function eraseLookups(tx: Transaction<Tables>, names: Map<LookupKey, Looku
       from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
       where named_row.lookup_key = named.old`.execute(tx)
   }
+  // The run of a single call is found by its lookup (src/app/service/call-run.ts).
+  await sql`
+    update runs set fingerprint = replace(runs.fingerprint, named.old, named.name)
+    from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
+    where runs.trigger = 'call' and (runs.fingerprint = 'call|' || named.old
+      or starts_with(runs.fingerprint, 'call|' || named.old || '|'))`.execute(tx)
   // Foreign keys carry the new name to charges. No time of this act: the subject's tasks have it.
   const { rows } = await sql<{ key: string }>`
     update lookups set key = named.name, salt = null, request = '{}', answer = null, queued_until = null,
