@@ -5,6 +5,8 @@ import { withConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { listMonth } from '../money/list-months.ts'
 import { openPurse } from '../signals/buying/purse.ts'
+import { listNamed } from '../lists/pages/list-calls.ts'
+import { joinRefusals } from './join-employers.ts'
 import { championsNamed, readCandidates, type Candidates } from './candidates.ts'
 
 /** The plan of a watch: nothing was bought for it. Amounts in USD. */
@@ -22,6 +24,10 @@ export interface ChampionPlan extends Omit<Candidates, 'due' | 'all' | 'object'>
   leastUsd: string
   /** Each of them with a new employer. */
   mostUsd: string
+  /** The recipe that is bought for each who has moved, beside that. Null: none. */
+  joinRecipe: string | null
+  /** The reasons for which a run would be refused now, before it buys anything. */
+  refusals: string[]
   month: { spentUsd: string; capUsd: string | null }
 }
 
@@ -50,6 +56,8 @@ export async function planChampions(
     }) as [bigint, bigint]
     const month = await listMonth(context, championPurse(watch).budget)
     const count = BigInt(due.length)
+    const join = settings.onJoin && listNamed(context.config, championPurse(watch).budget)
+    const refusals = join ? await joinRefusals(context, watch, connector) : []
     return {
       champions: watch,
       ...others,
@@ -59,6 +67,8 @@ export async function planChampions(
       days: settings.days,
       perLookupAtMostUsd: formatUsd(person),
       leastUsd: formatUsd(count * person),
+      joinRecipe: join?.recipe ?? null,
+      refusals: refusals.map(({ message }) => message),
       mostUsd: formatUsd(count * (person + mostEmployers * company)),
       month: {
         spentUsd: formatUsd(month.spentAtomic),

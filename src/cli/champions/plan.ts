@@ -14,14 +14,16 @@ export async function planNamedChampions(name: string, { json }: { json?: true }
 }
 
 function planText(plan: ChampionPlan): string {
-  const { champions, people, due, moved, days, leastUsd, mostUsd, month } = plan
+  const { champions, people, due, moved, days, leastUsd, mostUsd, joinRecipe, refusals, month } = plan
   const lines = [
     `${champions}: ${counted(people, 'person', 'people')} with a profile`,
     ...skippedLines(plan),
     `  due now     ${due} of them, ${counted(days, 'day')} after the last look`,
     ...(moved > 0 ? [`  moved       ${moved}, who are not looked up again`] : []),
     `  cost        ${leastUsd} USD at most for them, ${mostUsd} with every employer that may have to be looked up`,
+    ...(joinRecipe === null ? [] : [`              and ${joinRecipe} for each who has moved`]),
     `  this month  ${month.spentUsd} USD spent${month.capUsd === null ? '' : ` of ${month.capUsd}`}`,
+    ...refusals.map((refusal) => `  refused     a run now: ${refusal}`),
     'Nothing was bought or written.',
   ]
   return `${lines.join('\n')}\n`
