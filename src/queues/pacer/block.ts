@@ -3,7 +3,9 @@
  */
 import { countBetween } from './history.ts'
 import type { Block, Learner, Outcome } from './learner.ts'
-import { rateBinds, withMeasuredRate } from './rate.ts'
+import { endSuspectedBlock } from './penalty.ts'
+import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
+import { isRestless } from './unrest.ts'
 import {
   candidateWindowMs,
   currentIndex,
@@ -21,6 +23,11 @@ export const shortBlockMs = 2000
  * as sliding.
  */
 const contradictionsToSlide = 3
+/** Answers that come later than this after a block do not correct its measurement any more. */
+const lateAnswerMs = 1000
+/** After the first block the rate climbs by this share a second: the ramp has shown it roughly. */
+const firstGrowth = 0.12
+const firstPart = 0.85
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
   const block: Block = {
@@ -28,6 +35,7 @@ export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number):
     lastFailMs: refusal.sentAtMs,
     nextTrialMs: 0,
     trialGapMs: 0,
+    isAnnounced: false,
     places: refusal.places,
   }
   return {
@@ -59,7 +67,8 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
   const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs)
   const { retryAfterMs } = refusal
   const nextTrialMs = retryAfterMs !== undefined ? nowMs + retryAfterMs : Math.min(nowMs + gap, ...ends)
-  return { ...block, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
+  const isAnnounced = block.isAnnounced || retryAfterMs !== undefined
+  return { ...block, isAnnounced, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
 }
 
 function unknownGapMs(lastedMs: number): number {
@@ -85,6 +94,9 @@ export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {
     const binding = open.windows.reduce((a, b) => (windowIntervalMs(b) > windowIntervalMs(a) ? b : a))
     if (lastedMs <= binding.lengthMs) return contradict(open, binding, block, ok)
   }
+  const suspected =
+    open.windows.length === 0 && !open.sliding ? endSuspectedBlock(open, block, ok) : undefined
+  if (suspected) return { ...suspected, blockEndedMs: ok.sentAtMs }
   const ending = lastedMs <= shortBlockMs ? endShortBlock(open, block, ok) : endLongBlock(open, block, ok)
   return { ...ending, blockEndedMs: ok.sentAtMs }
 }
@@ -166,7 +178,36 @@ function slide(open: Learner, ok: Outcome, certain: boolean): Learner {
 
 function endShortBlock(open: Learner, block: Block, ok: Outcome): Learner {
   const measured = goodput(open, block, ok)
-  return withMeasuredRate(open, Math.min(open.rate * 0.99, Math.max(measured, open.rate / 10)), 0.03)
+  const isFirst = open.blockEndedMs === 0
+  const part = isFirst ? firstPart : 1
+  const found = Math.min(open.rate * 0.99, Math.max(part * measured, open.rate / 10))
+  const growth = isFirst ? firstGrowth : 0.03
+  const unrest = afterEdge(open, found, ok.atMs)
+  return {
+    ...withMeasuredRate(open, found, growth),
+    suspicion: null,
+    ...(isRestless(unrest, ok.atMs) ? { okRun: 0, phase: 'hold' as const } : {}),
+    unrest,
+    measuring: {
+      fromMs: ok.sentAtMs - 1000,
+      toMs: ok.sentAtMs - 1,
+      untilMs: ok.atMs + lateAnswerMs,
+      most: open.rate * 0.99,
+      growth,
+      part,
+    },
+  }
+}
+
+/** Answers from before a block come after its end: the more of them were served, the higher the rate. */
+export function measureAgain(learner: Learner, ok: Outcome): Learner {
+  const { measuring } = learner
+  if (!measuring) return learner
+  if (ok.atMs > measuring.untilMs) return { ...learner, measuring: null }
+  const { fromMs, toMs, most } = measuring
+  const served = (1000 * countBetween(learner.history, fromMs, toMs)) / (toMs + 1 - fromMs)
+  if (measuring.part * served <= learner.rate || learner.phase !== 'probe') return learner
+  return withMeasuredRate(learner, Math.min(most, measuring.part * served), measuring.growth)
 }
 
 /**

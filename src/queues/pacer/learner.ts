@@ -1,5 +1,6 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
 import type { Checkpoint } from './history.ts'
+import { calm, type Unrest } from './unrest.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
 
@@ -24,7 +25,23 @@ export interface Learner {
   refusedRun: RefusedRun | null
   block: Block | null
   blockEndedMs: number
+  /** A short block has just ended, and answers from before it still come: what was served shows the rate. */
+  measuring: {
+    fromMs: number
+    toMs: number
+    untilMs: number
+    most: number
+    growth: number
+    part: number
+  } | null
+  penalty: Penalty | null
+  suspicion: Suspicion | null
   notBeforeMs: number
+  unrest: Unrest
+  /** When the last refusal was known. Refusals of requests that were sent before it tell nothing more. */
+  refusalKnownMs: number
+  /** The last refusals since the rate was corrected, oldest first, with the totals at that time. */
+  refusals: { atMs: number; ok: number; limited: number }[]
   windows: WindowLayer[]
   /** Windows up to this length turned out to be sliding. Until then, the rate alone covers them. */
   sliding: { lengthMs: number; untilMs: number } | null
@@ -36,6 +53,26 @@ export interface Learner {
   lastAtMs: number
   totals: { ok: number; limited: number }
   recent: { ok: number; limited: number; sinceMs: number }
+}
+
+export interface Penalty {
+  /** The door stays closed for so long. */
+  lengthMs: number
+  /** The lowest rate that was refused, and one that is surely served. */
+  refusedRate: number
+  sureRate: number
+  /** The rate climbs by this share a second, and not above the ceiling until that is to be tested. */
+  growth: number
+  ceiling: number
+  /** The search has ended: the ceiling is the limit, less a margin. */
+  isFound: boolean
+  resumedAtMs: number
+}
+
+/** The last block, when it may have been a penalty. A second one of the same length tells. */
+interface Suspicion {
+  lengthMs: number
+  endedAtMs: number
 }
 
 export interface RefusedRun {
@@ -52,6 +89,8 @@ export interface Block {
   lastFailMs: number
   nextTrialMs: number
   trialGapMs: number
+  /** The server said how long it lasts. */
+  isAnnounced: boolean
   /** The place of the first refused request in each window. */
   places: readonly WindowPlace[]
 }
@@ -75,7 +114,7 @@ export interface LearnerSettings {
 }
 
 export const defaultLearnerSettings: LearnerSettings = {
-  initialPerSecond: 2,
+  initialPerSecond: 5,
   minPerSecond: 1 / 600,
   maxPerSecond: 1000,
 }
@@ -98,7 +137,13 @@ export function newLearner(settings: LearnerSettings): Learner {
     refusedRun: null,
     block: null,
     blockEndedMs: 0,
+    measuring: null,
+    penalty: null,
+    suspicion: null,
     notBeforeMs: 0,
+    unrest: calm,
+    refusalKnownMs: 0,
+    refusals: [],
     windows: [],
     sliding: null,
     history: [],

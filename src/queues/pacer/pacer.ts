@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import {
   clampRate,
@@ -59,7 +59,7 @@ export interface PacerOptions extends Partial<LearnerSettings>, Partial<TokenSet
 
 const commitTries = 12
 
-export function createPacer(redis: Redis, options: PacerOptions): Pacer {
+export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
   const learnerSettings = { ...defaultLearnerSettings, ...definedOf(options, defaultLearnerSettings) }
   const tokenSettings = { ...defaultTokenSettings, ...definedOf(options, defaultTokenSettings) }
   const shared = createSharedState(redis, `${options.prefix}:pacer:${options.name}`, {

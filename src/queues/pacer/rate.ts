@@ -7,6 +7,8 @@ import {
   type Outcome,
   type RefusedRun,
 } from './learner.ts'
+import { countBetween } from './history.ts'
+import { isRestless, noteLevel, type Unrest } from './unrest.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
@@ -18,27 +20,56 @@ const probeDoubleOks = 60
 const probeAfterSeconds = 5
 const probeDoubleSeconds = 3
 const probeHeldMs = 60_000
+/** While the limit is changing, one refusal is expected in so many seconds, and a rise after so many times that. */
+const restlessSeconds = 2
+const fewestOks = 12
+const quietRuns = 1.5
+const restlessCut = 0.02
 const keptOfProbe = 0.25
 const runOfRefusals = 5
+/** So many refusals, and such a share of the requests between them, measure a rate that is too high. */
+const refusalsToMeasure = 3
+const farAbove = 0.1
+const halfAbove = 0.45
+const unsure = 0.3
+const measuredMs = 1000
+const mostRefusals = 40
+const levelMs = 3_000
+const lateMs = 500
 const runSpanMs = 200
 
-/** Doubles the rate for every second of use. Answers that arrive together count only for the time that has passed. */
+/** The rate doubles in this time while nothing is known about the limit. */
+const doublingMs = 500
+
+/** Doubles the rate for every half second of use. Answers that arrive together count only for the time that has passed. */
 export function ramp(learner: Learner, ok: Outcome): Learner {
   const passedMs = Math.min(Math.max(0, ok.atMs - learner.grownAtMs), 250)
   return {
     ...learner,
-    rate: learner.rate * 2 ** (passedMs / 1000),
+    rate: learner.rate * 2 ** (passedMs / doublingMs),
     grownAtMs: Math.max(ok.atMs, learner.grownAtMs),
   }
 }
 
 export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
+  if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
   const okRun = learner.okRun + 1
   const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), settings)
   if (okRun <= probeAfter(learner)) {
     return { ...learner, okRun, phase: 'hold', rate: climbed, probeFrom: climbed, probeHeldSinceMs: null }
   }
   return withinProbe({ ...learner, okRun, phase: 'probe' }, climbed, ok)
+}
+
+/** After a quiet stretch that would be long for this rate, it doubles every second until it is refused. */
+function climbRestlessly(learner: Learner, settings: LearnerSettings): Learner {
+  const okRun = learner.okRun + 1
+  const okPerRefusal = Math.min(learner.okPerRefusal, Math.max(fewestOks, restlessSeconds * learner.rate))
+  const isQuiet = learner.phase === 'probe' || okRun > quietRuns * okPerRefusal
+  const step = isQuiet ? Math.LN2 / Math.max(1, learner.rate) : restlessCut / okPerRefusal
+  const rate = clampRate(learner.rate * (1 + step), settings)
+  const phase = isQuiet ? 'probe' : 'hold'
+  return { ...learner, okRun, phase, rate, probeFrom: isQuiet ? null : rate, probeHeldSinceMs: null }
 }
 
 /**
@@ -78,14 +109,63 @@ function climbStep(okRun: number, learner: Learner): number {
 }
 
 /** A refusal where it was expected makes the rate surer. A refusal after a probe had risen does not. */
-export function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): number {
+function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): number {
   const rose = phase === 'probe' && (probeFrom === null || rate > 1.25 * probeFrom)
   return rose ? sureness : Math.min(1, 2 * sureness)
+}
+
+/**
+ * One refusal lowers the rate a little. When many have come within a second or so, their share says by how much the rate is too
+ * high, and the rate is unsure again.
+ */
+export function afterRefusal(
+  learner: Learner,
+  atMs: number,
+  settings: LearnerSettings,
+): Pick<Learner, 'rate' | 'refusals' | 'sureness'> {
+  const { totals } = learner
+  const refusals = recent([...learner.refusals, { atMs, ...totals }])
+  const first = refusals[0]!
+  const refused = totals.limited - first.limited
+  const share = refused / Math.max(1, refused + totals.ok - first.ok)
+  const isMeasured =
+    !learner.sliding && refusals.length >= refusalsToMeasure && atMs - first.atMs >= measuredMs
+  if (!isMeasured || share < farAbove) {
+    const rate = clampRate(rateAfterRefusal(learner), settings)
+    return { rate, refusals, sureness: surenessAfterRefusal(learner) }
+  }
+  // Refusals bring more refusals where refused calls count: the level that was served tells better.
+  const isSame = share < halfAbove
+  const floor = isSame ? 0.97 * learner.unrest.level : 0
+  const measured = Math.min(learner.rate, Math.max(learner.rate * Math.max(0.5, 1 - share), floor))
+  return {
+    rate: clampRate(measured, settings),
+    refusals: [],
+    sureness: isSame ? surenessAfterRefusal(learner) : unsure,
+  }
+}
+
+/** Notes what was served of late, where the rate was in use: answers of the last moments are still under way. */
+export function afterEdge(learner: Learner, rate: number, atMs: number): Unrest {
+  const seconds = levelMs / 1000
+  const served = countBetween(learner.history, atMs - lateMs - levelMs, atMs - lateMs) / seconds
+  const isOfUse = served > 0 && served >= 0.5 * rate
+  return isOfUse ? noteLevel(learner.unrest, served, rate, atMs) : learner.unrest
+}
+
+/** Returns the last few refusals, and as many more as it takes to cover a second. */
+function recent(refusals: Learner['refusals']): Learner['refusals'] {
+  const lastMs = refusals.at(-1)!.atMs
+  let from = Math.max(0, refusals.length - mostRefusals)
+  while (refusals.length - from > refusalsToMeasure && lastMs - refusals[from + 1]!.atMs >= measuredMs) from++
+  return refusals.slice(from)
 }
 
 /** A bucket refuses a probe late, once it is empty, so only part of a climb by a few percent is kept. */
 export function rateAfterRefusal(learner: Learner): number {
   const { rate, probeFrom, phase } = learner
+  if (!learner.sliding && isRestless(learner.unrest, learner.lastAtMs))
+    return rate * (1 - (phase === 'probe' ? 5 : 1) * restlessCut)
   const cut = rate * (1 - cutPerRefusal)
   if (phase !== 'probe') return cut
   if (probeFrom !== null && rate < 1.25 * probeFrom) {

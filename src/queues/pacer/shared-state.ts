@@ -1,9 +1,9 @@
 /** The pacer's hash in Redis: one round trip for a take, one for a batch of reports. */
-import type { Redis } from 'ioredis'
+import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import { newLearner, type Learner, type LearnerSettings } from './learner.ts'
 import { paceOf } from './state.ts'
-import { commitScript, takeScript } from './token-script.ts'
+import { commitScript, readScript, takeScript } from './token-script.ts'
 import type { TokenGrant, TokenSettings, WindowPlace } from './token.ts'
 
 export interface TakeAnswer {
@@ -33,6 +33,7 @@ type TakeReply = [
 ]
 
 interface Scripted {
+  paydirtReadPace(key: string): Promise<[version: string | null, learner: string | null, now: string]>
   paydirtTakeTokens(key: string, ...args: (string | number)[]): Promise<TakeReply>
   paydirtCommitPace(
     key: string,
@@ -43,12 +44,13 @@ interface Scripted {
 }
 
 export function createSharedState(
-  redis: Redis,
+  redis: RedisClient,
   key: string,
   settings: { token: TokenSettings; learner: LearnerSettings },
 ): SharedState {
   redis.defineCommand('paydirtTakeTokens', { numberOfKeys: 1, lua: takeScript })
   redis.defineCommand('paydirtCommitPace', { numberOfKeys: 1, lua: commitScript })
+  redis.defineCommand('paydirtReadPace', { numberOfKeys: 1, lua: readScript })
   const scripted = redis as unknown as Scripted
   const fresh = newLearner(settings.learner)
   const { horizonMs, slackMs, hotShare, hotPresenceMs } = settings.token
@@ -71,12 +73,12 @@ export function createSharedState(
     },
 
     async read() {
-      const [fields, time] = await Promise.all([redis.hmget(key, 'version', 'learner'), redis.time()])
-      const [version, learner] = fields
+      const [version, learner, now] = await scripted.paydirtReadPace(key)
       return {
-        nowMs: Number(time[0]) * 1000 + Number(time[1]) / 1000,
+        nowMs: Number(now),
         version: version ?? '',
-        learner: learner ? (JSON.parse(learner) as Learner) : fresh,
+        // A program of before has written less.
+        learner: learner ? { ...fresh, ...(JSON.parse(learner) as Learner) } : fresh,
       }
     },
 

@@ -8,7 +8,11 @@ import { learn, paceOf } from './state.ts'
 import { defaultTokenSettings, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
 
 /** Returns whether a request that arrives now is served. */
-export type HiddenLimit = (atMs: number) => boolean
+export interface HiddenLimit {
+  (atMs: number): boolean
+  /** Called when a request that was served has its answer. */
+  left?: () => void
+}
 
 export interface Scenario {
   seed: number
@@ -22,6 +26,8 @@ export interface Scenario {
   /** Time from the grant to the server's count: the median of a lognormal distribution. */
   outboundMs?: number | undefined
   outboundSpread?: number | undefined
+  /** Time from the server's count to its answer; lognormal around 130 ms when not given. */
+  serviceMs?: ((random: () => number) => number) | undefined
   /** Called with every step of the learner. */
   trace?: (outcome: Outcome, after: Learner, before: Learner) => void
 }
@@ -44,6 +50,7 @@ const lateTimerMs = 1.5
 
 export function simulate(scenario: Scenario): Run {
   const { durationMs, workers = 100, processes = 1, outboundMs, outboundSpread } = scenario
+  const service = scenario.serviceMs ?? usualService
   const random = seeded(scenario.seed)
   const admits = scenario.limit(random)
   const events = createTimeline()
@@ -86,7 +93,8 @@ export function simulate(scenario: Scenario): Run {
       events.after(outMs, () => {
         const served = admits(events.now())
         arrivals.push({ atMs: events.now(), served })
-        const serviceMs = served ? Math.min(450, Math.max(40, 130 * Math.exp(0.6 * normal(random)))) : 1
+        const serviceMs = served ? service(random) : 1
+        if (served && admits.left) events.after(serviceMs, admits.left)
         events.after(serviceMs + outMs, () =>
           receive({ ...grant, atMs: Math.max(grant.atMs, askedMs) }, served),
         )
@@ -125,6 +133,10 @@ export function simulate(scenario: Scenario): Run {
       refusedShare: refused / seen.length,
     }
   }
+}
+
+function usualService(random: () => number): number {
+  return Math.min(450, Math.max(40, 130 * Math.exp(0.6 * normal(random))))
 }
 
 /** The delay from the grant to the server's count; lognormal. */

@@ -6,12 +6,12 @@ import { learn, paceOf } from './state.ts'
 const start = 1_800_000_000_000
 
 describe('learn', () => {
-  it('doubles the rate every second of use, and only when the pacer was the bottleneck', () => {
+  it('doubles the rate every half second of use, and only when the pacer was the bottleneck', () => {
     const idle = run(newLearner(settings), 40, (i) => ok(i * 100, { busy: false }))
     expect(idle.rate).toBe(settings.initialPerSecond)
-    const busy = run(newLearner(settings), 40, (i) => ok(i * 100))
-    expect(busy.rate / settings.initialPerSecond).toBeGreaterThan(14)
-    expect(busy.rate / settings.initialPerSecond).toBeLessThan(20)
+    const busy = run(newLearner(settings), 20, (i) => ok(i * 100))
+    expect(busy.rate / settings.initialPerSecond).toBeGreaterThan(12)
+    expect(busy.rate / settings.initialPerSecond).toBeLessThan(22)
   })
 
   it('sends single trials after the first refusal, and only the answer to a trial ends the block', () => {
@@ -71,6 +71,23 @@ describe('learn', () => {
     expect(after.phase).not.toBe('blocked')
     expect(after.rate).toBeGreaterThan(0.05 * before.rate)
     expect(paceOf(after, start).notBeforeMs).toBeLessThanOrEqual(start)
+  })
+
+  it('goes on learning from refusals when the clock is set back, also under a penalty', () => {
+    const penalty = {
+      lengthMs: 5_000,
+      refusedRate: 60,
+      sureRate: 45,
+      growth: 0,
+      ceiling: 50,
+      isFound: true,
+      resumedAtMs: start + 3_600_000,
+    }
+    const ahead = { ...holding(), lastAtMs: start + 3_600_000, refusalKnownMs: start + 3_600_000 }
+    const lowered = learn(learn(ahead, ok(0), settings), refused(1000), settings)
+    expect(lowered).toMatchObject({ refusals: [{ atMs: start + 1000 }], refusalKnownMs: start + 1000 })
+    const under = learn(learn({ ...ahead, penalty }, ok(0), settings), refused(1000), settings)
+    expect(paceOf(under, start + 1000).notBeforeMs).toBe(start + 6000)
   })
 
   it('pauses for a Retry-After, and provokes refusals more rarely when each costs that much', () => {

@@ -4,7 +4,7 @@
  *           first 429              success returns               no 429 for long
  *   learn ─────────────▶ blocked ───────────────────▶ hold ───────────────────────▶ probe
  *   rate doubles         single     soon: the rate    down a little    ◀──────────  climbs ever faster,
- *   every second         trials     is measured       with a 429, up      a 429     by twice at a time
+ *   twice a sec.         trials     is measured       with a 429, up      a 429     by twice at a time
  *                           ▲       late: a window    a little with
  *                           │       is known          each success
  *                           └──────── a run of 429s ──────┘
@@ -23,18 +23,21 @@
  *
  * Times are milliseconds on the clock of Redis; rates are requests per second.
  */
-import { endBlock, failTrial, shortBlockMs, startBlock } from './block.ts'
+import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './block.ts'
 import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
+import { climbUnderPenalty, penalise } from './penalty.ts'
+import { calm, noteBurst } from './unrest.ts'
 import {
   climb,
   extendRun,
   isBlock,
   pauseAfter,
   ramp,
+  afterEdge,
+  afterRefusal,
   rateAfterRefusal,
   rateBinds,
-  surenessAfterRefusal,
 } from './rate.ts'
 import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
@@ -98,9 +101,11 @@ function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): L
   if (learner.block) {
     return ok.epoch === learner.epoch ? endBlock(learner, learner.block, ok) : learner
   }
+  if (ok.epoch < learner.epoch) return measureAgain(learner, ok)
   if (learner.refusedRun && ok.sentAtMs > learner.refusedRun.firstSentMs) learner.refusedRun = null
   learner.windows = learner.windows.map((w) => learnFromPlaces(w, ok, learner.okPerRefusal))
   if (!ok.busy || !rateBinds(learner)) return learner
+  if (learner.penalty) return climbUnderPenalty(learner, learner.penalty, ok)
   if (learner.phase === 'learn') return ramp(learner, ok)
   return climb(learner, ok, settings)
 }
@@ -110,6 +115,7 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
     return refusal.epoch === learner.epoch ? failTrial(learner, learner.block, refusal) : learner
   }
   if (refusal.epoch < learner.epoch) return learner
+  if (learner.penalty) return penalise(learner, learner.penalty, refusal)
   // The shortest window that explains the refusal. If a longer one were exhausted, the refusals would continue past the
   // end of this one.
   const spent = learner.windows.find((w) => exhausted(w, refusal))
@@ -125,12 +131,20 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
     notBeforeMs: Math.max(learner.notBeforeMs, pauseAfter(run, learner, refusal)),
   }
   const mustWaitLong = (refusal.retryAfterMs ?? 0) > shortBlockMs
-  if (learner.phase === 'learn' || isBlock(run, refusal) || !rateBinds(learner) || mustWaitLong) {
+  const isDecisive = learner.phase === 'learn' || learner.suspicion !== null
+  if (isDecisive || isBlock(run, refusal) || !rateBinds(learner) || mustWaitLong) {
     return startBlock(next, refusal, run.firstSentMs)
   }
-  const rate = clampRate(rateAfterRefusal(learner), settings)
+  // Several requests under way at once find the same edge. Each lowers the rate, and they are one piece of news.
+  const isNews = refusal.sentAtMs > learner.refusalKnownMs
+  const lowered = isNews
+    ? afterRefusal(learner, refusal.atMs, settings)
+    : { rate: clampRate(rateAfterRefusal(learner), settings) }
+  const edged = isNews ? afterEdge(learner, lowered.rate, refusal.atMs) : learner.unrest
+  const isBurst = 'refusals' in lowered && lowered.refusals.length === 0
+  const unrest = isBurst ? noteBurst(edged, refusal.atMs) : edged
   return honourRetryAfter(
-    { ...next, rate, sureness: surenessAfterRefusal(learner), okRun: 0, phase: 'hold' },
+    { ...next, ...lowered, unrest, refusalKnownMs: refusal.atMs, okRun: 0, phase: 'hold' },
     refusal,
   )
 }
@@ -196,6 +210,12 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
     probeHeldSinceMs: null,
     refusedRun: null,
     notBeforeMs: 0,
+    measuring: null,
+    suspicion: null,
+    penalty: learner.penalty && { ...learner.penalty, resumedAtMs: nowMs },
+    refusalKnownMs: 0,
+    refusals: [],
+    unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs },
     sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
     history: [],
     headers: null,

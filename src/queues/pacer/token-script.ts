@@ -7,6 +7,8 @@
  * `last`, `hotUntil`, `hotClaim`, `used` (JSON). Numbers go through '%.17g': Lua's default of 14 digits would cut an
  * epoch time to milliseconds.
  */
+import { mostLate } from './token.ts'
+
 export const takeScript = `
 local now = tonumber(ARGV[8])
 if not now then
@@ -26,6 +28,7 @@ local hot, background = tonumber(ARGV[1]), tonumber(ARGV[2])
 local horizon, slack, share, presence = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[9])
 last = math.min(last, now + horizon)
 hotUntil = math.min(hotUntil, now + presence)
+local late = math.min(slack, ${mostLate} * pace.intervalMs)
 local notBefore = pace.notBeforeMs - math.max(0, pace.setAtMs - now)
 local function num(n) return string.format('%.17g', n) end
 local function keyOf(w, index) return num(w.lengthMs) .. ':' .. num(w.anchorMs) .. ':' .. num(index) end
@@ -35,7 +38,7 @@ local function nextSlot(lane)
   if lane == 'background' and hotUntil > now then spacing = spacing / (1 - share) end
   local due = last + spacing
   local busy = due > now - slack and spacing == pace.intervalMs
-  local at = math.max(due, now - slack, notBefore)
+  local at = math.max(due, now - late, notBefore)
   if lane == 'background' and hotClaim > now then at = math.max(at, hotClaim) end
   local places
   for round = 1, 8 do
@@ -92,6 +95,13 @@ while background > 0 do
 end
 redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotClaim', num(hotClaim), 'used', cjson.encode(used))
 return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants }
+`
+
+/** Returns the version, the learner and the time: in one script, because on a cluster each node has a clock of its own. */
+export const readScript = `
+local t = redis.call('TIME')
+local f = redis.call('HMGET', KEYS[1], 'version', 'learner')
+return { f[1], f[2], string.format('%.17g', tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000) }
 `
 
 /** ARGV: expected version, pace JSON, learner JSON. Returns {1, version, now}, or {0, version, now} on a lost race. */

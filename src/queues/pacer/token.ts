@@ -92,6 +92,9 @@ export const defaultTokenSettings: TokenSettings = {
   hotPresenceMs: 2000,
 }
 
+/** A schedule that is late makes up for no more than so many grants: more would stand close together. */
+export const mostLate = 1.5
+
 export function takeTokens(
   before: Meter,
   pace: Pace,
@@ -152,11 +155,12 @@ function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, settings:
   const spacing =
     lane === 'background' && hotPresent ? pace.intervalMs / (1 - settings.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing
+  const slackMs = Math.min(settings.slackMs, mostLate * pace.intervalMs)
   // A grant that is spaced wider than the pace says nothing about the pace. If the pace climbed on it, hot requests
   // would be refused.
   const busy = due > nowMs - settings.slackMs && spacing === pace.intervalMs
   const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
-  let atMs = Math.max(due, nowMs - settings.slackMs, notBeforeMs)
+  let atMs = Math.max(due, nowMs - slackMs, notBeforeMs)
   if (lane === 'background' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
   let places: WindowPlace[] = []
   for (let round = 0; round < 8; round++) {

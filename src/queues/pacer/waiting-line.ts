@@ -14,6 +14,12 @@ interface Waiter {
   fail(error: unknown): void
 }
 
+/** Two tokens of one process are used no nearer to each other than this share of the interval. */
+const leastGap = 0.6
+/** At smaller intervals, timers are too coarse to keep requests apart. */
+const fineMs = 3
+const earlyMs = 0.3
+
 export interface TakeOptions {
   lane: Lane
   maxWaitMs: number
@@ -25,8 +31,10 @@ export interface TakeOptions {
  */
 export function createWaitingLine(shared: SharedState, horizonMs: number) {
   const waiting: Record<Lane, Waiter[]> = { hot: [], background: [] }
-  /** Tokens that are granted and not yet due, in the order in which they are due. */
-  const held = new Set<{ waiter: Waiter }>()
+  /** Tokens that are granted and not yet used, in the order in which they are due. */
+  const held: { waiter: Waiter; grantId: string; dueMs: number; gapMs: number }[] = []
+  let usedAtMs = -Infinity
+  let timer: NodeJS.Timeout | null = null
   let asking = false
   let wake: (() => void) | null = null
   let closed = false
@@ -59,7 +67,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
         { ...grant, atMs: Math.max(grant.atMs, answer.nowMs) },
         randomBytes(4).toString('hex'),
       )
-      hand(waiter, grantId, grant.atMs - answer.nowMs)
+      hand(waiter, grantId, grant.atMs - answer.nowMs, answer.intervalMs)
     }
     refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
     refuseHopeless('background', answer.backgroundWaitMs, answer.intervalMs)
@@ -75,20 +83,35 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
    * Tokens are granted a little ahead. A hot request takes the token of a background request that holds one here and
    * waits for its time.
    */
-  function hand(waiter: Waiter, grantId: string, inMs: number): void {
-    const holder = waiter.lane === 'hot' ? [...held].find((each) => mayBeOvertaken(each.waiter)) : undefined
+  function hand(waiter: Waiter, grantId: string, inMs: number, intervalMs: number): void {
+    const holder = waiter.lane === 'hot' ? held.find((each) => mayBeOvertaken(each.waiter)) : undefined
     const next = holder?.waiter ?? waiter
     if (holder) {
       holder.waiter.wasOvertaken = true
       holder.waiter = waiter
     }
-    if (inMs <= 1) return next.resolve({ granted: true, grantId })
-    const token = { waiter: next }
-    held.add(token)
-    setTimeout(() => {
-      held.delete(token)
-      token.waiter.resolve({ granted: true, grantId })
-    }, inMs)
+    const gapMs = intervalMs < fineMs ? 0 : leastGap * intervalMs
+    held.push({ waiter: next, grantId, dueMs: performance.now() + (inMs <= 1 ? 0 : inMs), gapMs })
+    useDue()
+  }
+
+  /**
+   * Uses the tokens that are due. An event loop that was busy comes late to several at once: they are kept apart all the same,
+   * because many services refuse requests that stand close together.
+   */
+  function useDue(): void {
+    for (let token = held[0]; token; token = held[0]) {
+      const nowMs = performance.now()
+      const inMs = Math.max(token.dueMs, usedAtMs + token.gapMs) - nowMs
+      if (inMs > earlyMs) {
+        if (timer) clearTimeout(timer)
+        timer = setTimeout(useDue, inMs)
+        return
+      }
+      held.shift()
+      usedAtMs = nowMs
+      token.waiter.resolve({ granted: true, grantId: token.grantId })
+    }
   }
 
   /** The n-th in line waits n intervals more. The lines of other processes are not known and add to that. */

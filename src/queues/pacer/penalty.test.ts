@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { evenlySpaced, withPenalty } from './shapes.ts'
+import { fixedWindow, simulate, type HiddenLimit } from './simulation.ts'
+import { paceOf } from './state.ts'
+
+const run = (limit: (random: () => number) => HiddenLimit, seconds: number) =>
+  simulate({ seed: 7, limit, permitted: (a, b) => (b - a) / 50, durationMs: seconds * 1000, outboundMs: 2 })
+
+describe('a refusal that closes the door', () => {
+  it('is known by its length after two of them, and then hardly ever made again', () => {
+    const { learner, between } = run(() => withPenalty(evenlySpaced(20, 3), 5_000), 240)
+    expect(learner.penalty?.lengthMs).toBeGreaterThan(4_900)
+    expect(learner.penalty?.lengthMs).toBeLessThan(6_500)
+    expect(learner.windows).toEqual([])
+    expect(between(60_000, 240_000).refused).toBeLessThanOrEqual(2)
+  })
+
+  it('is not confused with a window of ten seconds, whose blocks end at one beat', () => {
+    const { learner } = run((random) => fixedWindow({ limitAt: () => 50, windowMs: 10_000 }, random), 200)
+    expect(learner.penalty).toBeNull()
+    expect(learner.windows).toMatchObject([{ lengthMs: 10_000 }])
+    expect(learner.windows[0]!.limit).toBeGreaterThanOrEqual(49)
+    expect(learner.windows[0]!.limit).toBeLessThanOrEqual(51)
+  })
+
+  it('stops every request until it has passed, and only one refusal counts', () => {
+    const { learner } = run(() => withPenalty(evenlySpaced(20, 3), 3_000), 100)
+    const pace = paceOf(learner, 100_000)
+    expect(pace.notBeforeMs).toBeLessThanOrEqual(100_000 + 3_600)
+    expect(learner.rate).toBeGreaterThan(14)
+    expect(learner.rate).toBeLessThan(21)
+  })
+})

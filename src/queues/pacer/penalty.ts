@@ -1,0 +1,142 @@
+/**
+ * A penalty: a refusal closes the door for a while, whatever the pace. Each refusal costs all requests of that time, so the
+ * limit is searched for from below, with as few refusals as it takes, and then hardly ever tested.
+ */
+import { countBetween } from './history.ts'
+import type { Block, Learner, Outcome, Penalty } from './learner.ts'
+import { withMeasuredRate } from './rate.ts'
+import { candidateWindowMs } from './windows.ts'
+
+/** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
+const shortestPenaltyMs = 1900
+const longestPenaltyMs = 35_000
+/** Two blocks of one penalty differ by the gap between trials. */
+const sameLength = 0.25
+/** A window that a block and the time before it fill. */
+const nearWindow = 0.1
+
+/** While a penalty is suspected, the rate climbs slowly from this share of what was served before, so that its refusal is an edge. */
+const searchFrom = 0.8
+const searchGrowth = 0.06
+/** A block that may have been a penalty or a window's: the next refusal is to come after another time. */
+const tieFrom = 0.9
+const tieGrowth = 0.01
+/** The first rate that is tried between one that was surely served and one that was refused. */
+const firstTry = 0.6
+const firstTryGrowth = 0.004
+/** Two refusals that show the same sure rate show the limit. */
+const sameRate = 0.04
+/** From what was surely served, the rate climbs by this share a second, and by half of it after each refusal. */
+const firstGrowth = 0.01
+/** It ends so far below the lowest rate that was refused. */
+const margin = 0.03
+/** The ceiling is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
+const testAfterPenalties = 100
+const testGrowth = 0.002
+/** A refusal so soon after the door should have opened shows that it has not. */
+const stillClosedMs = 300
+/** Answers from the last moments before a refusal are still under way. */
+const underWayMs = 600
+
+const unsearched = { refusedRate: Infinity, sureRate: 0, growth: 0, ceiling: 0, isFound: false }
+
+/**
+ * Returns the learner that goes on after a block that may have been a penalty, or undefined when it was none. A counted window
+ * loses nothing by it: its requests are served as fast as they come, until it refuses again.
+ */
+export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Learner | undefined {
+  const lastedMs = ok.sentAtMs - block.sinceMs
+  if (lastedMs < shortestPenaltyMs || lastedMs > longestPenaltyMs || block.isAnnounced) return undefined
+  const before = open.suspicion
+  if (!before) {
+    const served = countBetween(open.history, block.sinceMs - 1000, block.sinceMs)
+    const from = searchFrom * Math.min(open.rate, Math.max(served, open.rate / 2))
+    return {
+      ...withMeasuredRate(open, from, searchGrowth),
+      suspicion: { lengthMs: lastedMs, endedAtMs: ok.sentAtMs },
+    }
+  }
+  const survivedMs = block.sinceMs - before.endedAtMs
+  const isWindow = candidateWindowMs.some(
+    (length) => Math.abs(survivedMs + lastedMs - length) <= nearWindow * length,
+  )
+  const longest = Math.max(lastedMs, before.lengthMs)
+  const isSame = Math.abs(lastedMs - before.lengthMs) <= sameLength * longest
+  if (!isSame) return undefined
+  if (isWindow) {
+    // It may be either. The next refusal at another pace comes after another time, and tells.
+    const suspicion = { lengthMs: longest, endedAtMs: ok.sentAtMs }
+    return { ...withMeasuredRate(open, tieFrom * open.rate, tieGrowth), suspicion }
+  }
+  const penalty = { ...unsearched, lengthMs: longest, resumedAtMs: before.endedAtMs }
+  return refusedAgain({ ...open, phase: 'hold', suspicion: null }, penalty, block.sinceMs, ok.sentAtMs)
+}
+
+/** A refusal where a penalty is known: nothing is sent until it has passed. */
+export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): Learner {
+  // The door was closed already: the request was under way when it was.
+  if (refusal.sentAtMs < penalty.resumedAtMs) return learner
+  const isStillClosed = refusal.sentAtMs - penalty.resumedAtMs < stillClosedMs
+  const lengthMs = isStillClosed ? 1.5 * penalty.lengthMs : penalty.lengthMs
+  // It is something else, then, and is learned anew.
+  if (lengthMs > 2 * longestPenaltyMs) return { ...learner, penalty: null }
+  const resumedAtMs = refusal.atMs + Math.max(lengthMs, refusal.retryAfterMs ?? 0)
+  const refused = isStillClosed
+    ? { ...learner, penalty: { ...penalty, lengthMs, resumedAtMs } }
+    : refusedAgain(learner, penalty, refusal.sentAtMs, resumedAtMs)
+  return {
+    ...refused,
+    notBeforeMs: Math.max(learner.notBeforeMs, resumedAtMs),
+    epoch: learner.epoch + 1,
+  }
+}
+
+/**
+ * A refusal gives two bounds. The limit is below the refused rate. And it is above what was served since the door opened, less
+ * a second's worth, which is as much as most services save up. The first try lies between; after it the rate climbs from below.
+ */
+function refusedAgain(learner: Learner, before: Penalty, refusedMs: number, resumedAtMs: number): Learner {
+  const isTest = before.isFound && learner.rate > before.ceiling
+  const refusedRate = isTest ? learner.rate : Math.min(learner.rate, before.refusedRate)
+  const served = surelyServed(learner, refusedMs, before.resumedAtMs)
+  const sureRate = Math.min(refusedRate, Math.max(refusedRate / 4, served))
+  const ceiling = (1 - margin) * refusedRate
+  const { rate, ...search } = nextTry(learner, before, { refusedRate, sureRate, ceiling })
+  const penalty = { lengthMs: before.lengthMs, refusedRate, sureRate, resumedAtMs, ...search }
+  return { ...learner, rate: Math.min(rate, ceiling), penalty, okRun: 0, refusedRun: null }
+}
+
+type Search = Pick<Penalty, 'growth' | 'ceiling' | 'isFound'> & { rate: number }
+
+function nextTry(
+  learner: Learner,
+  before: Penalty,
+  { refusedRate, sureRate, ceiling }: Pick<Penalty, 'refusedRate' | 'sureRate' | 'ceiling'>,
+): Search {
+  if (before.refusedRate === Infinity) {
+    const rate = sureRate + firstTry * (refusedRate - sureRate)
+    return { rate, growth: firstTryGrowth, ceiling, isFound: false }
+  }
+  const isSaved = Math.abs(Math.log(sureRate / before.sureRate)) < sameRate
+  if (isSaved) return { rate: sureRate, growth: 0, ceiling: sureRate, isFound: true }
+  const isEdge = learner.rate > (1 - 1.5 * margin) * before.refusedRate
+  const growth = before.growth === firstTryGrowth ? firstGrowth : before.growth / 2
+  return { rate: isEdge ? ceiling : sureRate, growth, ceiling, isFound: isEdge }
+}
+
+export function climbUnderPenalty(learner: Learner, penalty: Penalty, ok: Outcome): Learner {
+  const mayTest = ok.sentAtMs - penalty.resumedAtMs > testAfterPenalties * penalty.lengthMs
+  const growth = mayTest ? testGrowth : penalty.growth
+  const climbed = learner.rate * (1 + growth / Math.max(1, learner.rate))
+  return { ...learner, rate: mayTest ? climbed : Math.max(learner.rate, Math.min(climbed, penalty.ceiling)) }
+}
+
+function surelyServed(learner: Learner, refusedMs: number, resumedAtMs: number): number {
+  const rates = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
+    .map((seconds) => Math.min(1000 * seconds, refusedMs - resumedAtMs))
+    .map((ms) => {
+      const known = countBetween(learner.history, refusedMs - ms - 1, refusedMs - underWayMs)
+      return (known + (learner.rate * Math.min(ms, underWayMs)) / 1000) / (ms / 1000 + 1)
+    })
+  return Math.max(...rates)
+}

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import { isFullSize } from '../../../test/support/full-size.ts'
+import { breathing, evenlySpaced, inFlight, neighbour, withPenalty } from './shapes.ts'
+import { percent, second, show } from './simulation.fixture.ts'
+import {
+  fixedWindow,
+  outboundDelay,
+  seeded,
+  simulate,
+  slidingWindow,
+  tokenBucket,
+  type HiddenLimit,
+  type Measured,
+  type Scenario,
+} from './simulation.ts'
+
+/** The parameters are drawn at random, other ones for each seed. */
+const seeds = isFullSize ? Array.from({ length: 12 }, (_, index) => index + 1) : [1, 2, 3, 4, 5]
+const kinds = { fixed: fixedWindow, sliding: slidingWindow, bucket: tokenBucket }
+type KindName = keyof typeof kinds
+const kindNames = Object.keys(kinds) as KindName[]
+
+interface Case extends Pick<Scenario, 'limit' | 'permitted' | 'outboundMs' | 'serviceMs'> {
+  text: string
+}
+
+interface Shape {
+  name: string
+  draw: (random: () => number) => Case
+  fromSeconds: number
+  toSeconds: number
+  /** The share of the oracle, as the median and as the least over the seeds; and the median share refused. */
+  use: number
+  leastUse: number
+  refused: number
+}
+
+const between = (random: () => number, from: number, to: number) => from + random() * (to - from)
+const oneOf = <T>(random: () => number, values: readonly T[]) =>
+  values[Math.floor(random() * values.length)] as T
+const perSecond = (rate: number) => (fromMs: number, toMs: number) => (rate * (toMs - fromMs)) / second
+/** A network near by; the simulation of windows has one far away. */
+const outboundMs = 2
+
+/** Draws a kind of limit whose rate stays. */
+function steady(random: () => number, rate: number) {
+  const kind = oneOf(random, [...kindNames, 'spaced'] as const)
+  const limitOf = (dice: () => number) =>
+    kind === 'spaced' ? evenlySpaced(rate, 3) : kinds[kind]({ limitAt: () => rate, windowMs: second }, dice)
+  return { kind, limitOf }
+}
+
+const shapes: Shape[] = [
+  {
+    name: 'evenly spaced',
+    draw(random) {
+      const rate = Math.round(between(random, 10, 110))
+      const burst = Math.round(between(random, 1, 5))
+      const limit = () => evenlySpaced(rate, burst)
+      const most = evenPace(limit, rate)
+      return { text: `${rate}/s, ${burst} extra`, limit, permitted: perSecond(most), outboundMs }
+    },
+    fromSeconds: 30,
+    toSeconds: 120,
+    use: 0.97,
+    leastUse: 0.95,
+    refused: 0.005,
+  },
+  {
+    name: 'penalty of 2 to 10 s',
+    draw(random) {
+      const rate = Math.round(between(random, 10, 80))
+      const penaltyMs = Math.round(between(random, 2_000, 10_000))
+      const { kind, limitOf } = steady(random, rate)
+      const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs)
+      const text = `${kind} ${rate}/s, closed ${penaltyMs} ms`
+      return { text, limit, permitted: perSecond(rate), outboundMs }
+    },
+    fromSeconds: 60,
+    toSeconds: 240,
+    use: 0.93,
+    leastUse: 0.6,
+    refused: 0.005,
+  },
+  {
+    name: 'at most so many at once',
+    draw(random) {
+      const most = Math.round(between(random, 2, 20))
+      const serviceMs = Math.round(between(random, 40, 400))
+      const text = `${most} at once, ${serviceMs} ms each`
+      const rate = (most * second) / serviceMs
+      return {
+        text,
+        limit: () => inFlight(most),
+        permitted: perSecond(rate),
+        serviceMs: () => serviceMs,
+        outboundMs,
+      }
+    },
+    fromSeconds: 30,
+    toSeconds: 120,
+    use: 0.9,
+    leastUse: 0.75,
+    refused: 0.01,
+  },
+  {
+    name: 'breathing 3:1',
+    draw(random) {
+      const high = Math.round(between(random, 20, 90))
+      const periodMs = Math.round(between(random, 30_000, 120_000))
+      const kind = oneOf(random, kindNames)
+      const limitAt = breathing(high, Math.round(high / 3), periodMs)
+      const limit = (dice: () => number) => kinds[kind]({ limitAt, windowMs: second }, dice)
+      const permitted = (fromMs: number, toMs: number) => sumOf(limitAt, fromMs, toMs)
+      return { text: `${kind} ${high}/s, every ${periodMs} ms`, limit, permitted, outboundMs }
+    },
+    fromSeconds: 60,
+    toSeconds: 300,
+    use: 0.9,
+    leastUse: 0.8,
+    refused: 0.08,
+  },
+  {
+    name: 'shared with a neighbour',
+    draw(random) {
+      const rate = Math.round(between(random, 15, 60))
+      const turnMs = Math.round(between(random, 2_000, 20_000))
+      const kind = oneOf(random, ['fixed', 'bucket'] as const)
+      const limit = (dice: () => number) => {
+        const limitAt = neighbour(dice, { perSecond: rate, most: 0.6, turnMs })
+        return kinds[kind]({ limitAt, windowMs: second }, dice)
+      }
+      // An oracle that knows the neighbour's mean.
+      return {
+        text: `${kind} ${rate}/s, another every ${turnMs} ms`,
+        limit,
+        permitted: perSecond(0.7 * rate),
+        outboundMs,
+      }
+    },
+    fromSeconds: 30,
+    toSeconds: 240,
+    use: 0.85,
+    leastUse: 0.6,
+    refused: 0.12,
+  },
+  {
+    name: 'first 30 s of a cold run',
+    draw(random) {
+      const rate = Math.round(between(random, 10, 200))
+      const { kind, limitOf: limit } = steady(random, rate)
+      return { text: `${kind} ${rate}/s`, limit, permitted: perSecond(rate), outboundMs }
+    },
+    fromSeconds: 0,
+    toSeconds: 30,
+    use: 0.9,
+    leastUse: 0.8,
+    refused: 0.02,
+  },
+]
+
+describe('against a limit of another shape, with random parameters', () => {
+  it.each(shapes)('$name: use ≥ $use of the oracle in the median', (shape) => {
+    const measured = seeds.map((seed) => measure(shape, seed))
+    const uses = measured.map(({ use }) => use).sort((a, b) => a - b)
+    const refusals = measured.map(({ refusedShare }) => refusedShare).sort((a, b) => a - b)
+    const middle = Math.floor(seeds.length / 2)
+    show(
+      `  ${shape.name}: use ${percent(uses[middle]!)} (least ${percent(uses[0]!)}), refused ${percent(refusals[middle]!)}`,
+    )
+    expect(uses[middle]).toBeGreaterThanOrEqual(shape.use)
+    expect(uses[0]).toBeGreaterThanOrEqual(shape.leastUse)
+    expect(refusals[middle]).toBeLessThanOrEqual(shape.refused)
+  })
+})
+
+function measure({ name, draw, fromSeconds, toSeconds }: Shape, seed: number): Measured {
+  const { text, ...scenario } = draw(seeded(1000 + seed))
+  const run = simulate({ ...scenario, seed, durationMs: toSeconds * second })
+  const measured = run.between(fromSeconds * second, toSeconds * second)
+  if (isFullSize) {
+    show(`    ${name}, ${text}: use ${percent(measured.use)}, refused ${percent(measured.refusedShare)}`)
+  }
+  return measured
+}
+
+function sumOf(limitAt: (atMs: number) => number, fromMs: number, toMs: number): number {
+  let sum = 0
+  for (let atMs = fromMs; atMs < toMs; atMs += second) sum += limitAt(atMs)
+  return sum
+}
+
+/** A client that knows the limit and sends evenly, at the rate that serves most with at most half a percent refused. */
+function evenPace(limit: () => HiddenLimit, rate: number): number {
+  let best = 0
+  for (let share = 0.7; share <= 1.01; share += 0.01) {
+    const random = seeded(1)
+    const admits = limit()
+    const requests = Math.round(share * rate * 100)
+    const arrivals = Array.from(
+      { length: requests },
+      (_, index) => (index * second) / (share * rate) + outboundDelay(random, outboundMs),
+    ).sort((a, b) => a - b)
+    const served = arrivals.filter((atMs) => admits(atMs)).length
+    if (1 - served / requests <= 0.005) best = Math.max(best, served / 100)
+  }
+  return best
+}

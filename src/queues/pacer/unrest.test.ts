@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { calm, isRestless, noteBurst, noteLevel, type Unrest } from './unrest.ts'
+
+const start = 1_800_000_000_000
+const levels = (values: [afterMs: number, served: number][], before: Unrest = calm) =>
+  values.reduce((unrest, [afterMs, served]) => noteLevel(unrest, served, served, start + afterMs), before)
+
+describe('unrest', () => {
+  const settled = levels([
+    [0, 30],
+    [2_000, 30],
+    [9_000, 29],
+  ])
+
+  it('is none while refusals agree on one level, however many they are', () => {
+    expect(settled.level).toBeCloseTo(30, 0)
+    const many = levels(
+      Array.from({ length: 50 }, (_, i) => [10_000 + i * 500, 29 + (i % 3)]),
+      settled,
+    )
+    expect(isRestless(many, start + 35_000)).toBe(false)
+  })
+
+  it('begins with two refusals at different times that agree on another level, and ends by itself', () => {
+    const once = levels([[60_000, 22]], settled)
+    expect(isRestless(once, start + 60_000)).toBe(false)
+    const twice = levels([[62_000, 22]], once)
+    expect(isRestless(twice, start + 62_000)).toBe(true)
+    expect(isRestless(twice, start + 62_000 + 60_000)).toBe(true)
+    expect(isRestless(twice, start + 62_000 + 180_000)).toBe(false)
+  })
+
+  it('begins at once when the rate has fallen far', () => {
+    const fallen = noteLevel(settled, 25, 12, start + 60_000)
+    expect(isRestless(fallen, start + 60_000)).toBe(true)
+  })
+
+  it('is not fed by bursts of refusals: one false alarm for each level', () => {
+    const first = noteBurst(settled, start + 60_000)
+    expect(isRestless(first, start + 60_000)).toBe(true)
+    const later = start + 600_000
+    expect(isRestless(noteBurst(first, later), later)).toBe(false)
+  })
+})

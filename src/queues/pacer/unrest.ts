@@ -1,0 +1,85 @@
+/**
+ * A limit that has just changed is likely to change again: a neighbour comes and goes, a service breathes. The more it has
+ * changed of late, the sooner a quiet stretch is taken for a rise. Between two looks, half of a rise is lost on average, and a
+ * look costs a refusal: the best time between looks grows with the root of the time between changes.
+ */
+export interface Unrest {
+  /** Requests a second that were served while the limit was met. 0: not known yet. */
+  level: number
+  /** When the first level was found. */
+  foundAtMs: number
+  /** A refusal has shown another level, and when: the next one that agrees makes it the level. */
+  other: number
+  otherAtMs: number
+  /** Changes of the level of late: each is forgotten in a few minutes. */
+  changes: number
+  changedAtMs: number
+  /** Bursts of refusals since the level last changed. */
+  falseAlarms: number
+}
+
+export const calm: Unrest = {
+  level: 0,
+  foundAtMs: 0,
+  other: 0,
+  otherAtMs: 0,
+  changes: 0,
+  changedAtMs: 0,
+  falseAlarms: 0,
+}
+
+/** Levels this far apart are of two limits, those this near of one. */
+const changedBy = Math.log(1.25)
+const agreedWithin = Math.log(1.15)
+/** Refusals nearer than this may be of one moment. */
+const agreedMs = 1_000
+/** A rate that falls this far at once is a change of the limit until more is known. */
+const fallBy = Math.log(1.6)
+const fallWeight = 0.5
+/** The level follows small steps by this share of each. */
+const drift = 0.2
+/** Bursts of refusals belong to the search when they come so soon after the first level. */
+const searchMs = 10_000
+const mostFalseAlarms = 1
+const burstWeight = 0.5
+const forgottenMs = 70_000
+const mostChanges = 4
+const restlessAbove = 0.25
+
+/** Notes what was served a second before a refusal, and the rate that the refusal has left. */
+export function noteLevel(before: Unrest, served: number, rate: number, atMs: number): Unrest {
+  const isFall = before.level > 0 && rate < before.level && apart(rate, before.level) >= fallBy
+  const fallen =
+    isFall && !isRestless(before, atMs) ? { ...before, changes: fallWeight, changedAtMs: atMs } : before
+  if (before.level > 0 && apart(served, before.level) < changedBy) {
+    return { ...fallen, level: before.level + drift * (served - before.level), other: 0 }
+  }
+  if (apart(served, before.other) >= agreedWithin) return { ...fallen, other: served, otherAtMs: atMs }
+  if (atMs - before.otherAtMs < agreedMs) return fallen
+  const found = { ...fallen, level: served, other: 0, otherAtMs: 0 }
+  if (before.level === 0) return { ...found, foundAtMs: atMs }
+  const changes = fallen.changes < 1 ? 1 : Math.min(mostChanges, changesAt(fallen, atMs) + 1)
+  return { ...found, changes, changedAtMs: atMs, falseAlarms: 0 }
+}
+
+/** Notes that many refusals came at once: it may be a neighbour. */
+export function noteBurst(before: Unrest, atMs: number): Unrest {
+  const isSearching = before.level === 0 || atMs - before.foundAtMs < searchMs
+  // A burst soon after unrest is what the last look has left.
+  if (isSearching || changesAt(before, atMs) > restlessAbove / 2) return before
+  const falseAlarms = before.falseAlarms + 1
+  if (falseAlarms > mostFalseAlarms) return before
+  return { ...before, changes: burstWeight, changedAtMs: atMs, falseAlarms }
+}
+
+export function isRestless(unrest: Unrest, atMs: number): boolean {
+  return changesAt(unrest, atMs) > restlessAbove
+}
+
+function changesAt({ changes, changedAtMs }: Unrest, atMs: number): number {
+  return changes * Math.exp(-Math.max(0, atMs - changedAtMs) / forgottenMs)
+}
+
+function apart(a: number, b: number): number {
+  return a <= 0 || b <= 0 ? Infinity : Math.abs(Math.log(a / b))
+}
