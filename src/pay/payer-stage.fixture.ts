@@ -19,7 +19,7 @@ import type {
   TermsCache,
 } from '../domain/ports/charge-journal.ts'
 import type { ServiceRequest } from '../domain/ports/transport.ts'
-import type { PayerOptions } from './payer.ts'
+import type { PayerOptions } from './payer-options.ts'
 import type { Purchase } from './purchase.ts'
 import { host, offerOf, payTo } from './payer-replies.fixture.ts'
 import { basePolicy } from './spending-policy.ts'

@@ -1,35 +1,18 @@
 import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
-import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
-import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
-import type { AcquirePermit, SendPermit } from '../domain/ports/send-permit.ts'
-import { createAdmission, type AdmissionOptions } from './admission.ts'
-import { createDispatch, type DispatchOptions } from './dispatch.ts'
+import type { LookupKey } from '../domain/keys.ts'
+import { currencyOf, type Charge, type Terms } from '../domain/payment.ts'
+import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { SendPermit } from '../domain/ports/send-permit.ts'
+import { createAdmission } from './admission.ts'
+import { createDispatch } from './dispatch.ts'
 import { inDoubt, movesOnChain, unknowable } from './doubt.ts'
-import type { Funds } from './funds.ts'
 import { isErased } from './journaled-request.ts'
 import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
-import { paymentSeed } from './payment-seed.ts'
+import { derivedSeed, paymentSeed } from './payment-seed.ts'
+import type { PayerOptions } from './payer-options.ts'
+import { createTermsLearner } from './learn-terms.ts'
 import type { Purchase } from './purchase.ts'
-
-export interface PayerOptions extends AdmissionOptions, DispatchOptions {
-  journal: ChargeJournal
-  acquirePermit: AcquirePermit
-  budgetLines: (charge: {
-    runId: string
-    connector: string
-    now: Date
-    currency: Currency
-  }) => BudgetLine[] | Promise<BudgetLine[]>
-  funds: Funds
-  /** Names this ledger in every nonce, so that two ledgers with one wallet never derive the same nonce. */
-  ledgerId: string
-  lifetimeSeconds: number
-  /** True where a lookup that was paid for and never answered is bought again, once. */
-  rebuyLost: boolean
-  /** Counts requests that carry no charge (challenges, free answers). */
-  onRequest?: (runId: string, response: ResponseHead | undefined) => void
-}
 
 export interface Payer {
   /**
@@ -76,8 +59,8 @@ export function createPayer(options: PayerOptions): Payer {
   const { journal, now } = options
   const admission = createAdmission(options)
   const dispatch = createDispatch(options)
-  const probing = new Map<string, Promise<unknown>>()
   const acquirePermit = ({ lane, request }: Purchase) => options.acquirePermit(lane, request.operation)
+  const learnTerms = createTermsLearner({ ...options, admission, dispatch, acquirePermit })
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
     const { open, ...losses } = await journal.unanswered(purchase.key)
@@ -99,11 +82,30 @@ export function createPayer(options: PayerOptions): Payer {
     const permit = await acquirePermit(purchase)
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
+    if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)
     const answer = await send(charge, purchase, permit)
     if (answer) return answer
     // Another one would die in the same way, and one after the other without an end.
     const message = "the authorization expired as soon as it was sent: is this machine's clock behind?"
     throw new RetriableError('expired_at_once', message)
+  }
+
+  /**
+   * The lookup was paid for after the backup that the ledger was restored from: its answer is asked for by the same bytes, or
+   * the payment is booked as lost.
+   */
+  async function finishRestored(
+    charge: Charge,
+    purchase: Purchase,
+    permit: SendPermit,
+  ): Promise<StoredAnswer> {
+    await permit.done(undefined)
+    const answer = await finish(charge, purchase)
+    if (answer) return answer
+    throw new FatalError(
+      errorCode.paidNoData,
+      'paid for after the backup that this ledger was restored from, and the answer is not to be had; not bought again',
+    )
   }
 
   /**
@@ -113,35 +115,6 @@ export function createPayer(options: PayerOptions): Payer {
   function isOfThisCycle({ request }: Purchase, { lastLostAt }: Losses): boolean {
     if (!lastLostAt) return true
     return options.freshUntil(request.operation, 'found', lastLostAt) > now()
-  }
-
-  /** When many lookups begin at the same time, one of them requests the terms, and the others use its result. */
-  async function learnTerms(purchase: Purchase): Promise<Terms | StoredAnswer> {
-    const { endpoint } = purchase.request
-    const asking = probing.get(endpoint)
-    if (asking) {
-      await asking.catch(() => {})
-      const learned = await admission.remembered(purchase)
-      if (learned) return learned
-    }
-    const probed = acquirePermit(purchase).then((permit) => probe(purchase, permit))
-    probing.set(endpoint, probed)
-    return probed.finally(() => {
-      if (probing.get(endpoint) === probed) probing.delete(endpoint)
-    })
-  }
-
-  /** Sends an unpaid request to get the terms. A metered service may answer it for free. */
-  async function probe(purchase: Purchase, permit: SendPermit): Promise<Terms | StoredAnswer> {
-    const response = await dispatch.exchange(purchase.request, {}, permit)
-    options.onRequest?.(purchase.runId, response)
-    const answer = await dispatch.freeAnswer(purchase.request, response)
-    if (answer) {
-      await journal.storeFreeAnswer(purchase.key, answer)
-      return answer
-    }
-    if (response.status !== 402) throw options.errorFor(response, purchase.request)
-    return admission.admit(purchase, response)
   }
 
   /** A challenge that is valid for one lookup only may have expired while the lookup waited for its permit. */
@@ -175,7 +148,7 @@ export function createPayer(options: PayerOptions): Payer {
         }),
         draw: (attempt, salt) =>
           dispatch.protocolOf(terms).draw(terms, {
-            seed: paymentSeed({ ledgerId: options.ledgerId, key, salt, attempt }),
+            seed: seedOf(terms, { key, salt, attempt }),
             nowMs: at.getTime(),
             lifetimeSeconds: options.lifetimeSeconds,
           }),
@@ -184,6 +157,14 @@ export function createPayer(options: PayerOptions): Payer {
       await permit.done(undefined)
       throw error
     }
+  }
+
+  /** The nonce of MPP is the digest of its challenge: nothing can be derived again there. */
+  function seedOf(terms: Terms, of: { key: LookupKey; salt: string | null; attempt: number }): string {
+    const { ledgerId, seedSecret: secret } = options
+    return terms.protocol === 'x402' && secret !== undefined
+      ? derivedSeed({ ledgerId, key: of.key, attempt: of.attempt, secret })
+      : paymentSeed({ ledgerId, ...of })
   }
 
   /** Returns undefined when the charge turned out to be dead, so that the lookup may start over. */
@@ -278,6 +259,8 @@ export function createPayer(options: PayerOptions): Payer {
       return 'closed'
     }
     if (fate.kind === 'used') {
+      if (fate.transaction !== null && (await options.usedBefore?.(charge.authorization, fate.transaction)))
+        return inDoubt('the payment was made before the ledger was restored: the chain is read first', 30_000)
       const firstSentMs = charge.sentAt?.getTime() ?? now().getTime()
       const graceLeftMs = firstSentMs + answerGraceMs - now().getTime()
       if (graceLeftMs > 0) {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { LookupKey } from '../domain/keys.ts'
 
 /**
@@ -17,4 +18,24 @@ export function paymentSeed(of: {
 }): string {
   const { ledgerId, key, salt, attempt } = of
   return [ledgerId, ...(salt === null ? [] : [salt]), key, attempt].join('|')
+}
+
+/**
+ * Returns the text from which an attempt's nonce is derived where the chain shows nonces: nothing in it is random, so that a
+ * ledger that was restored from an old backup derives the nonces of what it has bought since, and finds them on the chain.
+ * The wallet's key is part of it: without the key, a name can be tried neither against the chain nor against the ledger.
+ */
+export function derivedSeed(of: {
+  ledgerId: string
+  key: LookupKey
+  attempt: number
+  secret: string
+}): string {
+  const { ledgerId, key, attempt, secret } = of
+  return `v2|${createHmac('sha256', secret).update([ledgerId, key, attempt].join('|')).digest('hex')}`
+}
+
+/** Returns the secret of a wallet's seeds. The key itself goes into nothing else than signatures. */
+export function seedSecret(walletKey: string): string {
+  return createHmac('sha256', walletKey.toLowerCase()).update('paydirt payment seeds').digest('hex')
 }

@@ -33,6 +33,8 @@ const authorizationUsed = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 )
 const logRange = 9_000n
+/** Hex digits of a word of a call. */
+const wordLength = 64
 
 /**
  * Read access to the chain on which payments settle. Every method throws RetriableError `chain_unreachable` when the
@@ -44,6 +46,14 @@ export interface Chain extends TransferLog {
   /** Throws when the node that answers is behind the block by which the fate is decided. */
   fate(authorization: Pick<Authorization, 'payer' | 'nonce' | 'validBefore'>): Promise<Fate>
   noncesUsedIn(owner: string, transaction: string): Promise<Hex[]>
+  /** Returns the times between which an authorization was valid, from the call that used it; undefined where it is not found. */
+  timesOf(transaction: string, nonce: string): Promise<AuthorizationTimes | undefined>
+}
+
+/** In seconds of Unix time. */
+interface AuthorizationTimes {
+  validAfter: number
+  validBefore: number
 }
 
 export interface ChainOptions {
@@ -134,6 +144,22 @@ export function createChain(options: ChainOptions): Chain {
       .map(({ args }) => args.nonce)
   }
 
+  /**
+   * The arguments of the token's call (from, to, value, validAfter, validBefore, nonce) stand together in the input of the
+   * transaction, also where a contract of the facilitator passes it on.
+   */
+  async function timesOf(transaction: string, nonce: string): Promise<AuthorizationTimes | undefined> {
+    const { input } = await client.getTransaction({ hash: transaction as Hash })
+    const at = input.toLowerCase().indexOf(nonce.slice(2).toLowerCase())
+    if (at < 2 + 5 * wordLength) return undefined
+    const word = (before: number) =>
+      BigInt(`0x${input.slice(at - before * wordLength, at - (before - 1) * wordLength)}`)
+    const [validBefore, validAfter] = [word(1), word(2)]
+    const latest = BigInt(Number.MAX_SAFE_INTEGER)
+    if (validBefore > latest || validAfter > validBefore) return undefined
+    return { validAfter: Number(validAfter), validBefore: Number(validBefore) }
+  }
+
   /** Public nodes limit the range of a log query. Without the transaction hash the charge is still known to be paid. */
   async function usingTransaction(payer: string, nonce: Hex): Promise<string | null> {
     const latest = await client.getBlockNumber()
@@ -160,6 +186,7 @@ export function createChain(options: ChainOptions): Chain {
       ),
     fate: (authorization) => ask(() => fate(authorization)),
     noncesUsedIn: (owner, transaction) => ask(() => noncesUsedIn(owner, transaction)),
+    timesOf: (transaction, nonce) => ask(() => timesOf(transaction, nonce)),
     blocks: () => ask(() => log.blocks()),
     block: (number) => ask(() => log.block(number)),
     blockBefore: (time) => ask(() => log.blockBefore(time)),

@@ -1,4 +1,4 @@
-import { decodePaymentSignatureHeader } from '@x402/core/http'
+import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { authorizationTypes } from '@x402/evm'
 import { verifyTypedData, type Address, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -40,11 +40,10 @@ async function proofOf(change: Partial<Terms> = {}, options: object = {}) {
   const protocol = open(options)
   const authorization = protocol.draw({ ...terms, ...change }, attempt)
   const [[header, value] = []] = Object.entries(await protocol.headers(authorization))
-  return {
-    header,
-    authorization,
-    proof: decodePaymentSignatureHeader(value!) as unknown as Proof,
-  }
+  const decoded = decodePaymentSignatureHeader(value!)
+  // The header is the official encoder's, to the byte.
+  expect(value).toBe(encodePaymentSignatureHeader(decoded))
+  return { header, authorization, proof: decoded as unknown as Proof }
 }
 
 describe('an authorization', () => {
@@ -124,6 +123,13 @@ describe('the proof', () => {
     })
     expect(header).toBe('x-payment')
     expect(proof).toEqual({ x402Version: 1, scheme: 'exact', network: 'base', payload: proof.payload })
+  })
+
+  test('of a challenge with signs of all kinds is encoded as the official client does', async () => {
+    for (const text of ['Ünïcödé', '💶 €', '\ud800', '\u0000', '~?>'])
+      expect((await proofOf({ raw: { accepted, resource: { url: text } } })).proof).toMatchObject({
+        resource: { url: text },
+      })
   })
 
   test.each([

@@ -1,11 +1,11 @@
-import { encodePaymentSignatureHeader } from '@x402/core/http'
 import { authorizationTypes } from '@x402/evm'
-import { getAddress, isAddressEqual, keccak256, toBytes, type Hex } from 'viem'
+import { getAddress, isAddressEqual, type Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Authorization, PaymentProtocol, Terms } from '../../domain/payment.ts'
 import type { Chain } from '../chain/chain.ts'
 import { readOffers, readReceipt } from './challenge.ts'
+import { nonceOf } from './nonce.ts'
 
 export interface X402Options {
   account: LocalAccount
@@ -55,7 +55,7 @@ function draw(
   attempt: { seed: string; nowMs: number; lifetimeSeconds: number },
   payer: string,
 ): Authorization {
-  const nonce = keccak256(toBytes(`paydirt:${attempt.seed}`))
+  const nonce = nonceOf(attempt.seed)
   const lifetime = Math.min(terms.maxTimeoutSeconds, attempt.lifetimeSeconds)
   return {
     terms,
@@ -122,9 +122,7 @@ function encode(authorization: Authorization, signature: Hex): string {
             ? withPaymentId(extensions ?? {}, paymentId)
             : (extensions ?? {}),
         }
-  return encodePaymentSignatureHeader(
-    envelope as unknown as Parameters<typeof encodePaymentSignatureHeader>[0],
-  )
+  return Buffer.from(JSON.stringify(envelope)).toString('base64')
 }
 
 function withPaymentId(extensions: Record<string, unknown>, id: string): Record<string, unknown> {

@@ -1,0 +1,109 @@
+import { authorizationTypes } from '@x402/evm'
+import {
+  domainSeparator,
+  hashTypedData,
+  isAddress,
+  isHex,
+  keccak256,
+  stringToHex,
+  type Address,
+  type Hex,
+  type TypedDataDefinition,
+} from 'viem'
+
+const primaryType = 'TransferWithAuthorization'
+const transferFields = JSON.stringify(authorizationTypes[primaryType])
+const typeHash = keccak256(
+  stringToHex(
+    `${primaryType}(${authorizationTypes[primaryType].map(({ name, type }) => `${type} ${name}`).join(',')})`,
+  ),
+)
+const domainNames = ['chainId', 'name', 'verifyingContract', 'version'].join()
+const maxDomains = 32
+
+interface Domain {
+  name: string
+  version: string
+  chainId: number
+  verifyingContract: Address
+}
+
+/** The message of an EIP-3009 transfer. */
+interface Transfer {
+  from: Address
+  to: Address
+  value: bigint
+  validAfter: bigint
+  validBefore: bigint
+  nonce: Hex
+}
+
+/**
+ * Returns a function that hashes typed data by EIP-712, as viem's `hashTypedData` does. The payments of one wallet differ
+ * in amount, nonce and times, so for a transfer of EIP-3009 the hash of its type and of its token's domain are made once.
+ * Whatever is not exactly such a transfer goes to viem, which also refuses what cannot be hashed.
+ */
+export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
+  const separators = new Map<string, Hex>()
+
+  function separatorOf(domain: Domain): Hex {
+    const key = JSON.stringify([domain.name, domain.version, domain.chainId, domain.verifyingContract])
+    const known = separators.get(key)
+    if (known !== undefined) return known
+    // The policy admits one token on a few networks; a caller that names others fills no memory.
+    if (separators.size >= maxDomains) separators.clear()
+    const separator = domainSeparator({ domain })
+    separators.set(key, separator)
+    return separator
+  }
+
+  return (typedData) => {
+    const found = asTransfer(typedData)
+    if (!found) return hashTypedData(typedData)
+    const { domain, words } = found
+    const struct = keccak256(Buffer.from(typeHash.slice(2) + words.join(''), 'hex'))
+    return keccak256(Buffer.from(`1901${separatorOf(domain).slice(2)}${struct.slice(2)}`, 'hex'))
+  }
+}
+
+/** Returns the domain and the message as words of 32 bytes, or undefined for anything but a transfer that can be signed. */
+function asTransfer(typedData: TypedDataDefinition): { domain: Domain; words: string[] } | undefined {
+  const { types, domain, message } = typedData as TypedDataDefinition & { types: Record<string, unknown> }
+  if (typedData.primaryType !== primaryType || JSON.stringify(types[primaryType]) !== transferFields)
+    return undefined
+  if (types['EIP712Domain'] !== undefined || !isTokenDomain(domain)) return undefined
+  const { from, to, value, validAfter, validBefore, nonce } = message as unknown as Transfer
+  const words = [
+    addressWord(from),
+    addressWord(to),
+    numberWord(value),
+    numberWord(validAfter),
+    numberWord(validBefore),
+    isHex(nonce) && nonce.length === 66 ? nonce.slice(2) : undefined,
+  ]
+  return words.includes(undefined) ? undefined : { domain, words: words as string[] }
+}
+
+function isTokenDomain(domain: unknown): domain is Domain {
+  if (typeof domain !== 'object' || domain === null || Object.keys(domain).toSorted().join() !== domainNames)
+    return false
+  const { name, version, chainId, verifyingContract } = domain as Domain
+  return (
+    typeof name === 'string' &&
+    typeof version === 'string' &&
+    Number.isSafeInteger(chainId) &&
+    typeof verifyingContract === 'string'
+  )
+}
+
+/** An address whose checksum is wrong is left to viem, which refuses it. */
+function addressWord(address: unknown): string | undefined {
+  if (typeof address !== 'string' || !isAddress(address)) return undefined
+  return address.slice(2).toLowerCase().padStart(64, '0')
+}
+
+function numberWord(value: unknown): string | undefined {
+  if (typeof value !== 'bigint' || value < 0n) return undefined
+  const hex = value.toString(16)
+  return hex.length > 64 ? undefined : hex.padStart(64, '0')
+}
