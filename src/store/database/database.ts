@@ -1,11 +1,17 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Kysely, PostgresDialect, sql, type LogEvent } from 'kysely'
+import type { PGlite } from '@electric-sql/pglite'
+import { Kysely, sql, type LogEvent } from 'kysely'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import { lockDataDir } from '../data-dir/data-dir-lock.ts'
 import { makePrivate } from './private-files.ts'
-import { migrate } from './migrate.ts'
+import { migrate, type MigratedBy } from './migrating/migrate.ts'
+import type { OnStep } from '../migrations/migration.ts'
 import { createPGliteDialect } from './pglite-dialect.ts'
+import { databaseAddresses, hostsOf } from './postgres/addresses.ts'
+import { createLedgerDialect } from './postgres/dialect.ts'
+import { noLimits, type ConnectionLimits } from './postgres/limits.ts'
+import { createLedgerPool, type PoolOptions } from './postgres/pool.ts'
 import type { Tables } from './tables/schema.ts'
 
 export type Database = Kysely<Tables>
@@ -18,66 +24,99 @@ export interface OpenDatabase {
 
 const int8 = 20
 
+/**
+ * The pages of tables that PGlite keeps in this process. Its own choice, 128 MB, is resident soon and for good; what is not among these
+ * pages is in the system's cache of files, some microseconds away.
+ */
+const embeddedSettings = ['-c', 'shared_buffers=32MB']
+
+/** The connections of one process to Postgres. */
+export interface Connections {
+  /** The most at a time. */
+  most: number
+  /** The name under which the server lists them. */
+  applicationName: string
+  limits: ConnectionLimits
+}
+
+const defaultConnections: Connections = { most: 10, applicationName: 'paydirt', limits: noLimits }
+
 /** Opens Postgres at `url`, or PGlite in the data directory when there is none, and brings the schema up to date. */
 export async function openDatabase(options: {
   url?: string | undefined
   dataDir: string
-  connections?: number | undefined
+  connections?: Connections | undefined
   /** Called with each statement after it ran. */
   onQuery?: ((event: LogEvent) => void) | undefined
+  /** By default this process migrates. */
+  migratedBy?: MigratedBy | 'caller' | undefined
+  /** Called with a line for a person at each step of a migration. */
+  onMigration?: OnStep | undefined
 }): Promise<OpenDatabase> {
+  const { migratedBy: by, onMigration: onStep } = options
+  // The caller reads the schema, and migrates it itself or leaves it as it is.
+  const bringUp: BringUp = async (db, isShared) => {
+    if (by === 'caller') return
+    // Another process cannot migrate an embedded database: this one has the data directory.
+    const self = by === 'others' && !isShared ? 'self' : by
+    await migrate(db, { isShared, by: self, onStep })
+  }
   return options.url
-    ? openPostgres(options.url, options.connections ?? 10, options.onQuery)
-    : openPGlite(options.dataDir, options.onQuery)
+    ? openPostgres(options.url, options.connections ?? defaultConnections, options.onQuery, bringUp)
+    : openPGlite(options.dataDir, options.onQuery, bringUp)
 }
+
+type BringUp = (db: Database, isShared: boolean) => Promise<void>
 
 type OnQuery = ((event: LogEvent) => void) | undefined
 
-async function openPostgres(url: string, connections: number, onQuery: OnQuery): Promise<OpenDatabase> {
-  const { default: pg } = await import('pg')
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: 10_000,
-    // Amounts are bigints everywhere; by default the driver returns them as strings.
-    types: {
-      getTypeParser: ((oid: number, format?: 'text') =>
-        oid === int8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
-  })
-  // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
-  pool.on('error', () => {})
-  // A connection that breaks between two queries of a transaction also needs a listener; its next query reports the error.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: onQuery ?? [] })
-  try {
-    await pingDatabase(db)
-  } catch (error) {
-    await db.destroy()
-    throw new ConfigError(
-      'database_unreachable',
-      `no PostgreSQL at ${address(url)} (DATABASE_URL): ${describeError(error)}`,
-      { cause: error },
-    )
+async function openPostgres(
+  url: string,
+  connections: Connections,
+  onQuery: OnQuery,
+  bringUp: BringUp,
+): Promise<OpenDatabase> {
+  const addresses = databaseAddresses(url)
+  if (!addresses) throw new ConfigError('bad_environment', 'DATABASE_URL is not a postgres:// URL')
+  const { most, applicationName, limits } = connections
+  const open = async (options: Pick<PoolOptions, 'connections' | 'limits'>) => {
+    const pool = await createLedgerPool({ ...addresses, ...options, applicationName })
+    return new Kysely<Tables>({ dialect: createLedgerDialect(pool), log: onQuery ?? [] })
   }
-  await migrate(db)
+  // Migrations take as long as they take, and wait for each other.
+  const first = await open({ connections: 4, limits: noLimits })
+  try {
+    await pingDatabase(first).catch((error: unknown) => {
+      throw new ConfigError(
+        'database_unreachable',
+        `no PostgreSQL at ${hostsOf(url)} (DATABASE_URL): ${describeError(error)}`,
+        { cause: error },
+      )
+    })
+    await bringUp(first, true)
+  } finally {
+    await first.destroy()
+  }
+  const db = await open({ connections: most, limits })
   return { db, kind: 'postgres', close: () => db.destroy() }
 }
 
-async function openPGlite(dataDir: string, onQuery: OnQuery): Promise<OpenDatabase> {
+async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): Promise<OpenDatabase> {
   await makePrivate(dataDir)
   await mkdir(join(dataDir, 'pglite'), { recursive: true, mode: 0o700 })
   const lock = await lockDataDir(dataDir)
+  let client: PGlite | undefined
   try {
     const { PGlite } = await import('@electric-sql/pglite')
     const { PrivateNodeFS } = await import('./pglite-files.ts')
     const fs = new PrivateNodeFS(join(dataDir, 'pglite'))
-    const client = await PGlite.create({ fs, parsers: { [int8]: BigInt } })
+    const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
+    client = await PGlite.create({ fs, startParams, parsers: { [int8]: BigInt } })
     const db = new Kysely<Tables>({
       dialect: createPGliteDialect(client, () => lock.assertHeld()),
       log: onQuery ?? [],
     })
-    await migrate(db)
+    await bringUp(db, false)
     return {
       db,
       kind: 'pglite',
@@ -87,6 +126,8 @@ async function openPGlite(dataDir: string, onQuery: OnQuery): Promise<OpenDataba
       },
     }
   } catch (error) {
+    // Left open, its timers would keep the process alive.
+    await client?.close()
     await lock.release()
     throw error
   }
@@ -95,9 +136,4 @@ async function openPGlite(dataDir: string, onQuery: OnQuery): Promise<OpenDataba
 /** Throws when the database does not respond. */
 export async function pingDatabase(db: Database): Promise<void> {
   await sql`select 1`.execute(db)
-}
-
-/** Returns host and port only, because the URL may hold a password. */
-function address(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'the given address'
 }

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 const urgent = new AsyncLocalStorage<true>()
 
 /**
- * Has the statements of `work` go ahead of others that wait for the one connection of the embedded ledger. For a few short statements,
- * to whose end somebody waits who does not wait long; on a server every statement has a connection, and nothing changes.
+ * Has the statements of `work` go ahead of others that wait for the one connection of the embedded ledger: the answer to a delivery,
+ * and all that a press needs, for somebody waits for its end. On a server every statement has a connection, and nothing changes.
  */
 export function goFirst<T>(work: () => Promise<T>): Promise<T> {
   return urgent.run(true, work)

@@ -19,6 +19,9 @@ describe('a write while the database is away', () => {
     shutDown,
     Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
     new Error('Connection terminated unexpectedly'),
+    new Error('Query read timeout'),
+    Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' }),
+    Object.assign(new Error('server conn crashed?'), { code: '08P01' }),
   ])('is repeated until it is back: %s', async (error) => {
     const table = failing(3, error)
     expect(await retryWhileAway(table.write, { everyMs: 1 })).toBe('written')

@@ -5,6 +5,11 @@ const awayCodes = new Set([
   // Deadlock and serialisation failure: Postgres rolled this transaction back, and it may be repeated.
   '40P01',
   '40001',
+  // A lock was not had in time: the transaction is rolled back too.
+  '55P03',
+  // The server ended an idle transaction, or takes no writes since another has become the primary.
+  '25P03',
+  '25006',
   '57P01',
   '57P02',
   '57P03',
@@ -13,10 +18,16 @@ const awayCodes = new Set([
   '08006',
   'ECONNREFUSED',
   'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
   'EPIPE',
 ])
+/** The messages of pgbouncer, whose one code for every trouble is a protocol violation. */
+const poolerMessage =
+  /server conn crashed|query_wait_timeout|cannot connect to server|server login has been failing|server closed the connection|database does not allow connections/i
 const awayMessage =
-  /connection (terminated|ended|closed)|timeout exceeded when trying to connect|not queryable/i
+  /connection (terminated|ended|closed)|timeout exceeded when trying to connect|^timeout expired$|query read timeout|not queryable/i
 
 /**
  * Repeats a write while the database is away, because a restart must not lose a paid answer. The write must be repeatable:
@@ -44,5 +55,9 @@ export async function retryWhileAway<T>(
 /** Returns true for an error that says that the database is away, and not that it refused the statement. */
 export function isAway(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  return awayCodes.has(String(code)) || awayMessage.test(String(message))
+  return (
+    awayCodes.has(String(code)) ||
+    awayMessage.test(String(message)) ||
+    (code === '08P01' && poolerMessage.test(String(message)))
+  )
 }

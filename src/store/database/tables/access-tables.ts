@@ -43,6 +43,14 @@ export interface AccessTables {
     target: string | null
     details: NullableJson<Record<string, string | number | boolean | null>>
   }
+  erasures: {
+    id: Generated<bigint>
+    name: string
+    older_than: Date
+    began_at: Date
+    ended_at: Date
+    rows: bigint
+  }
   suppressions: { kind: IdentifierKind; digest: string; added_at: Date }
   alerts: {
     id: Generated<bigint>

@@ -67,6 +67,8 @@ export interface LedgerTables {
     touched_at: Date
     closed_at: Date | null
     credits_atomic: Generated<bigint | null>
+    /** When it was booked from the chain, after a restore. */
+    restored_at: Generated<Date | null>
   }
   budgets: {
     scope: string

@@ -27,6 +27,7 @@ export interface RunTables {
     started_at: Date
     finished_at: Date | null
     closed: NullableJson<ClosedFields>
+    erased_at: Generated<Date | null>
   }
   run_stops: {
     run_id: string
@@ -53,6 +54,7 @@ export interface RunTables {
     reason: string | null
     closed: NullableJson<ClosedFields>
     updated_at: Date
+    erased_at: Generated<Date | null>
   }
   task_words: {
     task_id: bigint

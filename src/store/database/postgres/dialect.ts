@@ -1,0 +1,39 @@
+import {
+  CompiledQuery,
+  PostgresDialect,
+  PostgresDriver,
+  type DatabaseConnection,
+  type Driver,
+  type TransactionSettings,
+} from 'kysely'
+import type { LedgerPool } from './pool.ts'
+
+/** Kysely on Postgres, whose transactions begin within the limits of the pool. */
+export function createLedgerDialect(pool: LedgerPool): PostgresDialect {
+  class Dialect extends PostgresDialect {
+    override createDriver(): Driver {
+      return new LedgerDriver({ pool }, pool)
+    }
+  }
+  return new Dialect({ pool })
+}
+
+class LedgerDriver extends PostgresDriver {
+  readonly #pool: LedgerPool
+
+  constructor(config: ConstructorParameters<typeof PostgresDriver>[0], pool: LedgerPool) {
+    super(config)
+    this.#pool = pool
+  }
+
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    const { isolationLevel, accessMode } = settings
+    const modes = [isolationLevel && `isolation level ${isolationLevel}`, accessMode]
+    const begin = ['begin', ...modes.filter((mode) => mode !== undefined)].join(' ')
+    const text = [begin, ...this.#pool.afterBegin()].join('; ')
+    await connection.executeQuery(CompiledQuery.raw(text))
+  }
+}

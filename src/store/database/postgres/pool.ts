@@ -1,0 +1,169 @@
+import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
+import type { DatabaseAddresses } from './addresses.ts'
+import {
+  hasLimits,
+  limitParameters,
+  noParameters,
+  sessionQuery,
+  setLocally,
+  type ConnectionLimits,
+  type SessionRow,
+} from './limits.ts'
+
+export interface PoolOptions extends DatabaseAddresses {
+  connections: number
+  applicationName: string
+  limits: ConnectionLimits
+}
+
+export interface LedgerPool extends PostgresPool {
+  /** Returns what follows the `begin` of a transaction, so that it keeps the limits also where its connection has none. */
+  afterBegin(): string[]
+}
+
+/** The time for one host of several; one host alone may be slow to wake. */
+const connectMs = { alone: 10_000, ofSeveral: 3_000 }
+/** A server that says nothing for so long after it had to cancel a statement is gone. */
+const silenceMs = 10_000
+const int8 = 20
+const readOnlyCode = '25006'
+/** Read-only, or about to go: the primary was switched over. The connection leads to a server that is of no use any more. */
+const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
+/** The driver's own: the answer may still come, and must not be taken for that to the next statement. */
+const noAnswer = /query read timeout/i
+const allInUse = /timeout exceeded when trying to connect/i
+const refusedParameter = /unsupported startup parameter/i
+
+class ReadOnlyServerError extends Error {
+  override name = 'ReadOnlyServerError'
+  readonly code = readOnlyCode
+}
+
+/**
+ * A pool over the hosts of one database, of which one takes writes. A host that is away or read-only is passed over for the
+ * next one, and after a switch-over every connection to the former primary is dropped, so that whoever repeats its
+ * transaction meets the new one.
+ */
+export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool> {
+  const { urls, needsPrimary, limits } = options
+  const { default: pg } = await import('pg')
+  const parameters = limitParameters(limits)
+  const settings: PoolConfig = {
+    connectionString: urls[0],
+    max: options.connections,
+    // The wait for a free connection.
+    connectionTimeoutMillis: connectMs.alone,
+    Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
+    keepAlive: true,
+    application_name: options.applicationName,
+    ...parameters,
+    ...(limits.statementSeconds > 0 ? { query_timeout: parameters.statement_timeout + silenceMs } : {}),
+    // Amounts are bigints everywhere; by default the driver returns them as strings.
+    types: {
+      getTypeParser: ((oid: number, format?: 'text') =>
+        oid === int8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  }
+  const pool: Pool = new pg.Pool(settings)
+  // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
+  pool.on('error', () => {})
+  // A connection that breaks between two queries of a transaction also needs a listener; its next query reports the error.
+  pool.on('connect', (client) => client.on('error', () => {}))
+
+  let host = 0
+  // Counts switch-overs. A connection from before one is not used again.
+  let epoch = 0
+  const epochs = new WeakMap<Client | PoolClient, number>()
+  // A pooler refuses limits when a connection begins, or drops them: each transaction then sets its own.
+  let setsLocally = false
+
+  async function connect(): Promise<PostgresPoolClient> {
+    let wasRefused = false
+    for (let failures = 0; ;) {
+      const tried = host
+      try {
+        const client = await pool.connect()
+        const known = epochs.get(client)
+        if (known !== undefined && known !== epoch) {
+          client.release(true)
+          continue
+        }
+        if (known === undefined) await examine(client)
+        return lend(client)
+      } catch (error) {
+        // A transaction pooler such as pgbouncer. It asks for no other host.
+        // Another connection may have met it first, while this one began.
+        if (refusedParameter.test(String((error as Error).message)) && !wasRefused) {
+          wasRefused = true
+          setsLocally = true
+          Object.assign(pool.options, noParameters)
+          continue
+        }
+        if (allInUse.test(String((error as Error).message))) throw error
+        failures += 1
+        // Twice round: the standby may be promoted while it is passed over.
+        if (failures >= (urls.length > 1 ? urls.length * 2 : 1)) throw error
+        if (host === tried) moveOn()
+      }
+    }
+  }
+
+  function moveOn(): void {
+    host = (host + 1) % urls.length
+    pool.options.connectionString = urls[host]
+  }
+
+  async function examine(client: PoolClient): Promise<void> {
+    const began = epoch
+    try {
+      const { rows } = await client.query<SessionRow>(sessionQuery)
+      const [row] = rows as [SessionRow]
+      if (row.read_only && needsPrimary) throw new ReadOnlyServerError('this server is read-only: no primary')
+      if (!hasLimits(row, parameters)) setsLocally = true
+      epochs.set(client, began)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+
+  function lend(client: PoolClient): PostgresPoolClient {
+    let isOfUse = true
+    const query = async (text: string, values: readonly unknown[]) => {
+      try {
+        return await client.query(text, values as unknown[])
+      } catch (error) {
+        if (isLost(error)) {
+          isOfUse = false
+          if (epochs.get(client) === epoch) epoch += 1
+        }
+        throw error
+      }
+    }
+    return {
+      query: query as unknown as PostgresPoolClient['query'],
+      release: () => client.release(!isOfUse),
+    }
+  }
+
+  return {
+    connect,
+    end: () => pool.end(),
+    afterBegin: () => (setsLocally ? setLocally(parameters) : []),
+  }
+}
+
+/** The pool has one time-out for a free connection and for a new one. */
+function quickToGiveUp(Base: typeof Client): typeof Client {
+  return class extends Base {
+    constructor(config?: ClientConfig) {
+      super({ ...config, connectionTimeoutMillis: connectMs.ofSeveral })
+    }
+  }
+}
+
+function isLost(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return lostServerCodes.has(String(code)) || noAnswer.test(String(message))
+}
