@@ -18,6 +18,10 @@ export function reconcileCommand(): Command {
         "what the provider's statement says: not charged, charged without an answer, or charged with one",
       ).choices(verdicts),
     )
+    .option(
+      '--lost-wallet <address...>',
+      'after a restore: book what this wallet has paid since the backup as lost, because its key is lost; its lookups are bought again',
+    )
     .addHelpText(
       'after',
       helpEnd({

@@ -4,6 +4,7 @@ import { reconcileAndHeal, type Healed } from '../../app/money/heal-charges.ts'
 import type { Reconciliation } from '../../app/money/reconcile.ts'
 import { accountCount, type AccountCount } from '../../app/money/account-count.ts'
 import { serviceCounts, type ServiceCount } from '../../app/money/service-count.ts'
+import { finishRestore } from '../../app/restored/finish-restore.ts'
 import type { Config } from '../../app/config/config.ts'
 import { isInUse, queryLedger } from '../../app/queries/query-ledger.ts'
 import { ConfigError } from '../../domain/errors.ts'
@@ -16,6 +17,7 @@ import {
   type Verdict,
 } from '../../store/ledger/close-charges.ts'
 import { openPaymentsUntil } from '../../store/ledger/paid-charges.ts'
+import { restoredLines } from './restored-text.ts'
 import { isAgreed, verdictLines } from './reconcile-verdict.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
@@ -27,6 +29,7 @@ interface Options {
   full?: true
   close?: string[]
   as?: Verdict
+  lostWallet?: string[]
 }
 
 export async function reconcileLedger(options: Options): Promise<void> {
@@ -37,6 +40,7 @@ export async function reconcileLedger(options: Options): Promise<void> {
       'missing_setting',
       'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: there are no payments to compare',
     )
+  if (options.lostWallet) await bookAsLost(config, options.lostWallet)
   const compared = await compare(config, options.full === true)
   const { result, counts, account, resolved, toDecide } = compared
   const agrees = isAgreed(result, counts)
@@ -55,6 +59,7 @@ export async function reconcileLedger(options: Options): Promise<void> {
       [
         ...verdictLines(result, counts),
         ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
+        ...restoredLines(result?.restored),
         ...countLines(counts, account),
         ...(resolved ? doubtLines(resolved) : []),
         ...decideLines(toDecide),
@@ -62,6 +67,26 @@ export async function reconcileLedger(options: Options): Promise<void> {
       ].join('\n'),
     )
   process.exitCode = agrees ? exitStatus.done : exitStatus.failed
+}
+
+/** A process that holds the ledger would have to be asked: such a step is taken while everything is stopped. */
+async function bookAsLost(config: Config, lostWallets: readonly string[]): Promise<void> {
+  const bad = lostWallets.find((address) => !/^0x[0-9a-f]{40}$/i.test(address))
+  if (bad !== undefined)
+    throw new ConfigError('bad_option', `--lost-wallet: ${bad} is not the address of a wallet`)
+  await withContext(async (context) => {
+    const { walletKey } = config
+    const own = walletKey === undefined ? undefined : privateKeyToAccount(walletKey).address
+    const end = await finishRestore(context, own, { lostWallets })
+    if (end === undefined)
+      throw new ConfigError('not_restored', 'this ledger is not in restore mode: there is nothing to book')
+    if (end.kind === 'waiting')
+      throw new ConfigError(
+        'restore_waits',
+        `an authorization of before the restore may still be used: do this after ${end.until.toISOString()}`,
+      )
+    await noteFromCli(context, 'reconcile', { details: { lostWallets: lostWallets.join(' ') } })
+  }, config)
 }
 
 interface Compared {

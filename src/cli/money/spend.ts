@@ -71,7 +71,7 @@ async function show(options: Options): Promise<void> {
   }
   if (stopped)
     print(
-      `${bad(`SPENDING IS STOPPED since ${utcMinute(stopped.since)}`)}${stopped.by === null ? '' : ` by ${stopped.by}`} (${stopped.reason}); \`paydirt spend --resume\` resumes it.\n`,
+      `${bad(`SPENDING IS STOPPED since ${utcMinute(stopped.since)}`)}${stopped.by === null ? '' : ` by ${stopped.by}`} (${stopped.reason}); ${stopped.isRestored ? '`paydirt reconcile` reads the chain and ends it' : '`paydirt spend --resume` resumes it'}.\n`,
     )
   if (rows.length === 0) print('nothing was spent yet\n')
   else
