@@ -11,6 +11,7 @@ import { sendAlert } from './alert-webhook.ts'
 import type { Context } from '../context/context.ts'
 import { reportMessage } from '../signals/reporting/report-message.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface Alerts {
   /** Checks all conditions, and logs the new ones. */
@@ -30,8 +31,15 @@ export function startAlerts(context: Context): { stop(): Promise<void> } {
   const ending = new AbortController()
   const alerts = createAlerts(context, { signal: ending.signal })
   const onError = (error: unknown) => logError(context, error)
-  const deliveries = startPollLoop({ work: () => alerts.deliver(), pauseMs: 5_000, onError })
+  const deliveries = startPollLoop({
+    name: 'send alerts',
+    work: () => alerts.deliver(),
+    pauseMs: 5_000,
+    onError,
+  })
   const checks = startPollLoop({
+    name: 'look for alerts',
+    longestMs: 3_600_000,
     async work() {
       await alerts.look()
       deliveries.wake()
@@ -68,9 +76,12 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
     const decision = decideAlerts(state, await ledger.active(), rules, now())
     const { raised, ended } = await ledger.apply(decision, { deliver: webhook !== undefined })
     for (const { condition, subject, severity, message } of raised)
-      log[severity === 'critical' ? 'error' : 'warn']({ alert: condition, subject }, message)
+      moduleLog(log, 'alerts')[severity === 'critical' ? 'error' : 'warn'](
+        { alert: condition, subject },
+        message,
+      )
     for (const { condition, subject, endedMessage } of ended)
-      log.warn({ alert: condition, subject, ended: true }, endedMessage ?? 'ended')
+      moduleLog(log, 'alerts').warn({ alert: condition, subject, ended: true }, endedMessage ?? 'ended')
   }
 
   async function readContract(): Promise<AlertState['contract']> {
@@ -127,7 +138,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
     } catch (error) {
       const problem = describeError(error)
       await ledger.failed(delivery.id, problem, nextTry(delivery, now()))
-      log.warn(
+      moduleLog(log, 'alerts').warn(
         { alert: delivery.alert.condition, tries: delivery.tries, problem },
         'the webhook did not accept an alert',
       )
@@ -138,7 +149,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
 }
 
 function logError({ log }: Context, error: unknown): void {
-  log.warn({ problem: describeError(error) }, 'alerts met an error and continue')
+  moduleLog(log, 'alerts').warn({ problem: describeError(error) }, 'alerts met an error and continue')
 }
 
 /** Returns the time of the next try: after half a minute, doubling up to an hour, then every hour until it is accepted. */

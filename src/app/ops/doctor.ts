@@ -1,5 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { describeError } from '../../domain/errors.ts'
+import { errorCode } from '../../domain/error-codes.ts'
+import { ConfigError, describeError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { capsOf, coverOf, coverText, stepPrices } from '../../domain/planning/prices.ts'
 import { createChain } from '../../pay/chain/chain.ts'
@@ -11,19 +12,18 @@ import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { isConfigured, openConnector } from '../context/connectors.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 import { optionalCodes } from '../runs/sync.ts'
-import type { SpendingStop } from '../money/spend-report.ts'
-import { greetHolder } from '../queries/ask-holder.ts'
 import { isInUse, queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
 import { actionFindings } from './action-findings.ts'
 import { capFindings } from './cap-findings.ts'
+import { checkDatabase } from './database-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { indexFindings } from './index-findings.ts'
 import { hasLists, listFindings, listsWithoutCrm } from './list-findings.ts'
 import { checkMonitors } from './monitor-findings.ts'
 import { noteFindings } from './note-findings.ts'
+import { retentionFindings } from './retention-findings.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
-import { spendingFinding } from './spending-finding.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
 
@@ -41,10 +41,23 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
     ['wallet', checkWallet],
     ...crmNames.map((name): [string, Check] => [name, (settings) => checkCrm(settings, name)]),
   ]
+  // A look at a database from another machine must not migrate it.
+  const untouched: Config = { ...config, migratedBy: 'nobody' }
   for (const [name, check] of checks) {
     try {
-      yield* await check(config)
+      yield* await check(untouched)
     } catch (error) {
+      if (error instanceof ConfigError && error.code === errorCode.schemaBehind) {
+        // The checks that read the ledger fail with it too; once is enough.
+        if (name !== 'database') continue
+        yield {
+          name,
+          status: 'warning',
+          message: error.message,
+          todo: 'run `paydirt migrate`, then this again',
+        }
+        continue
+      }
       yield {
         name,
         status: 'problem',
@@ -55,37 +68,10 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
   }
 }
 
-async function checkDatabase(config: Config): Promise<Finding[]> {
-  const kind = config.databaseUrl === undefined ? `PGlite in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'
-  let stop: SpendingStop | undefined
-  try {
-    stop = await queryLedger(config, 'spendingStop', {})
-  } catch (error) {
-    if (!isInUse(error)) throw error
-    return [
-      {
-        name: 'database',
-        status: 'warning',
-        message: `${kind}: ${error.message}`,
-        todo: 'whether spending is stopped is not known: look at the desk of that process, or stop it and run this again',
-      },
-    ]
-  }
-  const holder = config.databaseUrl === undefined ? await greetHolder(config.dataDir) : undefined
-  return [
-    {
-      name: 'database',
-      status: 'ok',
-      message: `${kind}: ${holder ? `in use by process ${holder.pid}, which answers` : 'open, schema up to date'}`,
-    },
-    spendingFinding(stop),
-  ]
-}
-
 async function checkRedis(config: Config): Promise<Finding[]> {
   if (config.redisUrl === undefined)
     return [{ name: 'redis', status: 'ok', message: 'Valkey inside the process (REDIS_URL is not set)' }]
-  const connection = await openRedis(config.redisUrl)
+  const connection = await openRedis(config.redisUrl, config.redisAccess)
   try {
     const policy = await connection.redis.config('GET', 'maxmemory-policy').catch(() => [])
     const [, value] = policy as string[]
@@ -123,11 +109,12 @@ async function checkService(config: Config): Promise<Finding[]> {
 /** A ledger that cannot be asked is a finding of its own. */
 async function checkContract(config: Config): Promise<Finding[]> {
   try {
-    const { operations, actions, indexes } = await queryLedger(config, 'serviceState', {})
+    const { operations, actions, indexes, retention } = await queryLedger(config, 'serviceState', {})
     return [
       ...contractFindings(operations),
       ...actionFindings(actions),
       ...indexFindings(indexes, new Date()),
+      ...retentionFindings(retention, new Date()),
     ]
   } catch (error) {
     if (!isInUse(error)) throw error

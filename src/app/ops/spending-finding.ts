@@ -10,6 +10,8 @@ export function spendingFinding(stop: SpendingStop | undefined): Finding {
     name: 'spending',
     status: 'warning',
     message: `stopped since ${utcMinute(stop.since)}${by}: ${stop.reason}. Nothing is bought`,
-    todo: '`paydirt spend --resume` resumes it, and parked work continues',
+    todo: stop.isRestored
+      ? '`paydirt reconcile` reads the chain, and parked work continues'
+      : '`paydirt spend --resume` resumes it, and parked work continues',
   }
 }

@@ -46,7 +46,7 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     connector: string,
     entity: string,
     records: readonly NamedRecord[],
-    { replaces, unseenBefore }: { replaces: boolean; unseenBefore: Date },
+    { replaces, unseenBefore, isScan }: { replaces: boolean; unseenBefore: Date; isScan: boolean },
   ): Promise<void> {
     if (records.length === 0) return
     const subjects = records.map(({ identity }) => identifiersOf(identity))
@@ -59,14 +59,17 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     )
     const ids = records.map(({ id }) => id).filter((id) => !unread.includes(id))
     if (!replaces && rows.length === 0) return
+    const mayBeKnown = !isScan && unread.length === 0
+    if (mayBeKnown && (await isKnown(connector, entity, ids, rows, { replaces, unseenBefore }))) return
     await db.transaction().execute(async (tx) => {
       await lockObject(tx, connector, entity)
+      // `not in` is answered from a hash of the list; `not exists` compares each entry with each.
       if (replaces)
         await sql`
-          delete from record_identities as kept where connector = ${connector} and entity = ${entity}
-            and record_id = any(${ids}::text[]) and not exists (
-              select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, kind text, value text)
-              where given.id = kept.record_id and given.kind = kept.kind and given.value = kept.value)`.execute(
+          delete from record_identities where connector = ${connector} and entity = ${entity}
+            and record_id = any(${ids}::text[]) and (record_id, kind, value) not in (
+              select given.id, given.kind, given.value
+              from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, kind text, value text))`.execute(
           tx,
         )
       if (unread.length > 0)
@@ -89,6 +92,35 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     await dropEntries(connector, entity, back)
   }
 
+  /**
+   * Returns true where the index has just these entries, and none needs to be marked as seen. Most records are read again and
+   * again as they are: a press reads its record twice, and waits for one statement in place of a transaction.
+   */
+  async function isKnown(
+    connector: string,
+    entity: string,
+    ids: readonly string[],
+    given: readonly (RecordIdentity & { id: string })[],
+    { replaces, unseenBefore }: { replaces: boolean; unseenBefore: Date },
+  ): Promise<boolean> {
+    const { rows } = await sql<{ known: boolean }>`
+      with given as (
+        select id, kind, value from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, kind text, value text)
+      ), kept as (
+        select record_id as id, kind, value, seen_at from record_identities
+        where connector = ${connector} and entity = ${entity} and record_id = any(${[...ids]}::text[])
+      )
+      select not exists (
+          select from given where not exists (
+            select from kept where kept.id = given.id and kept.kind = given.kind and kept.value = given.value
+              and kept.seen_at >= ${unseenBefore}))
+        and (not ${replaces}::boolean or not exists (
+          select from kept where not exists (
+            select from given where kept.id = given.id and kept.kind = given.kind and kept.value = given.value)))
+        as known`.execute(db)
+    return rows[0]?.known ?? false
+  }
+
   async function dropEntries(connector: string, entity: string, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     await sql`delete from record_identities where connector = ${connector} and entity = ${entity}
@@ -98,13 +130,13 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
   const touched = () => new Date(now().getTime() - touchAfterMs)
   return {
     keep: (connector, entity, records) =>
-      store(connector, entity, records, { replaces: true, unseenBefore: touched() }),
+      store(connector, entity, records, { replaces: true, unseenBefore: touched(), isScan: false }),
 
     add: (connector, entity, records) =>
-      store(connector, entity, records, { replaces: false, unseenBefore: touched() }),
+      store(connector, entity, records, { replaces: false, unseenBefore: touched(), isScan: false }),
 
     keepSince: (connector, entity, records, since) =>
-      store(connector, entity, records, { replaces: true, unseenBefore: since }),
+      store(connector, entity, records, { replaces: true, unseenBefore: since, isScan: true }),
 
     drop: dropEntries,
 

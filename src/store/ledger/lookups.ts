@@ -43,8 +43,15 @@ export interface LookupRow {
 }
 
 export interface LookupLedger extends LookupLeases, LookupEndings {
-  /** Asks for lookups: unknown, stale and failed ones become due; fresh answers stay as they are. */
-  want(lookups: LookupWanted[], run: { id: string; connector: string; hot: boolean }): Promise<void>
+  /**
+   * Asks for lookups: unknown, stale and failed ones become due; fresh answers stay as they are. `onDue` is called as soon as
+   * they are stored; what then follows is done again where a lookup is bought.
+   */
+  want(
+    lookups: LookupWanted[],
+    run: { id: string; connector: string; hot: boolean },
+    onDue?: (keys: LookupKey[]) => void,
+  ): Promise<void>
   get(key: LookupKey): Promise<LookupRow | undefined>
   /** Returns what is known under these keys, fresh or stale. */
   facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
@@ -84,7 +91,7 @@ export function createLookupLedger(
     ...createLookupLeases(db, options),
     ...createLookupEndings(db, options),
 
-    async want(lookups, run) {
+    async want(lookups, run, onDue) {
       const at = now()
       for (const page of pages(unique(lookups), 500)) {
         const rows = page.map(({ key, operation, request }) => ({
@@ -110,16 +117,17 @@ export function createLookupLedger(
             tries = case when lookups.state = 'waiting' then lookups.tries else 0 end,
             reason = null
           where lookups.state != 'answered' or lookups.fresh_until <= ${at}`.execute(db)
+        const keys = page.map(({ key }) => key)
+        onDue?.(keys)
         // The batch in which one of them is out moves to this run too.
         await sql`
           update lookups as batch set run_id = ${run.id}, connector = ${run.connector}, due_at = least(batch.due_at, ${at}),
             hot = batch.hot or ${run.hot}, queued_until = case when ${run.hot} then null else batch.queued_until end
           from lookups as member
           where not exists (select from runs where id = ${run.id} and state = 'stopped')
-            and member.key = any(${page.map(({ key }) => key)}) and batch.key = member.bundle_key
+            and member.key = any(${keys}) and batch.key = member.bundle_key
             and batch.state in ('waiting', 'parked') and batch.run_id != ${run.id}`.execute(db)
         // Crash window: killed before this, the lookups wait, and whoever reserves a charge for one finds the answer.
-        const keys = page.map(({ key }) => key)
         await adoptAnswers(db, await findSameQuestions(db, keys, hosts), at)
       }
     },

@@ -16,6 +16,15 @@ const recipientInText = sql`substring(authorization_json::text from '"payTo":"(0
 export const paidOnChainBy = (wallet: string) =>
   sql`protocol in ('x402', 'mpp') and lower(coalesce(payer, ${payerInText})) = ${wallet.toLowerCase()}`
 
+/** The wallets that have paid in this ledger, in lower case. */
+export async function payersOf(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ payer: string }>`
+    select distinct lower(coalesce(payer, ${payerInText})) as payer from charges
+    where protocol in ('x402', 'mpp') and currency = 'USD' and coalesce(payer, ${payerInText}) is not null
+    order by 1`.execute(db)
+  return rows.map(({ payer }) => payer)
+}
+
 /** The payments from a wallet on a chain, as the ledger has them. */
 export interface PaidTotals {
   /** Settled and lost charges. */

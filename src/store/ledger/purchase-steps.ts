@@ -51,7 +51,9 @@ export function createPurchaseSteps(
       const open = ofKey.find((row) => row.state !== 'lost' && row.lookup_key === key)
       const lostAt = ofKey.filter((row) => row.state === 'lost').map((row) => row.created_at)
       const lastLostAt = lostAt.toSorted((a, b) => b.getTime() - a.getTime())[0]
-      return { ok: { open: open && toCharge(open), lost: lostAt.length, lastLostAt } }
+      // A payment that only the chain remembers is not made again: it counts as the one loss that is bought again, and that purchase.
+      const restored = ofKey.filter((row) => row.state === 'lost' && row.restored_at !== null).length
+      return { ok: { open: open && toCharge(open), lost: lostAt.length + restored, lastLostAt } }
     })
   }
 

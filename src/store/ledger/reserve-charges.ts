@@ -9,13 +9,16 @@ import {
 import type { LookupKey } from '../../domain/keys.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { currencyOf, openChargeStates, type Authorization, type Charge } from '../../domain/payment.ts'
+import { currencyOf, openChargeStates, type Charge } from '../../domain/payment.ts'
 import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts'
 import { planCapOf } from '../runs/plan-cap.ts'
 import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
+import { claimPayments, type Claim } from '../restored/claim-payments.ts'
+import { drawCharges, type DrawnCharge } from '../restored/draw-charges.ts'
+import { hasUnclaimed } from '../restored/restore-state.ts'
 import { isStopped } from './spend-switch.ts'
 import type { Each } from '../../timing/coalesce.ts'
 
@@ -41,14 +44,30 @@ export async function reserveCharges(
   }))
   const allowed = checked.filter(({ error }) => !error).map(({ charge }) => charge)
   if (allowed.length === 0) return checked.map(({ error }) => ({ error }))
-  await commitBudget(tx, allowed)
-  const drawn = allowed.map((charge) => {
-    const attempt = (before.get(charge.lookupKey)?.attempts ?? 0) + 1
-    const salt = states.get(charge.lookupKey)?.salt ?? null
-    return { charge, id: options.newId(), attempt, authorization: charge.draw(attempt, salt) }
-  })
+  const drawn = await drawCharges(
+    tx,
+    allowed.map((charge) => {
+      const salt = states.get(charge.lookupKey)?.salt ?? null
+      return {
+        charge,
+        attempts: before.get(charge.lookupKey)?.attempts ?? 0,
+        draw: (attempt: number) => charge.draw(attempt, salt),
+      }
+    }),
+    { mayClaim: [...states.values()].some(({ has_unclaimed: has }) => has), newId: options.newId },
+  )
+  const paid = drawn.filter(({ isPaid }) => isPaid)
+  const bought = drawn.filter(({ isPaid }) => !isPaid)
   const at = options.now()
-  await insertCharges(tx, drawn, at)
+  if (bought.length > 0) {
+    await insertCharges(tx, bought, at)
+    // Last: every process changes the same few lines, and waits for whoever has changed them and not committed yet.
+    await commitBudget(
+      tx,
+      bought.map(({ charge }) => charge),
+    )
+  }
+  await claimPayments(tx, paid.map(claimOf), at)
   const journaled = new Map(drawn.map((each) => [each.charge.lookupKey, journaledCharge(each, at)]))
   return checked.map(({ charge: { lookupKey }, error }) => {
     const ok = journaled.get(lookupKey)
@@ -56,11 +75,22 @@ export async function reserveCharges(
   })
 }
 
-interface Drawn {
-  charge: NewCharge
-  id: string
-  attempt: number
-  authorization: Authorization
+type Drawn = DrawnCharge<NewCharge>
+
+function claimOf({ charge, id, attempt, authorization }: Drawn): Claim {
+  return {
+    id,
+    nonce: authorization.nonce,
+    lookup_key: charge.lookupKey,
+    attempt,
+    run_id: charge.runId,
+    connector: charge.connector,
+    operation: charge.operation,
+    endpoint: charge.endpoint,
+    url: charge.url,
+    body: charge.body,
+    authorization_text: writeAuthorization(authorization),
+  }
 }
 
 /** The charges go as one parameter, so that the statement is the same each time. */
@@ -95,20 +125,21 @@ async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise
       authorization_text text, nonce text, payer text, pay_to text, scopes jsonb)`.execute(tx)
 }
 
-function journaledCharge({ charge, id, attempt, authorization }: Drawn, at: Date): Charge {
+function journaledCharge({ charge, id, attempt, authorization, isPaid }: Drawn, at: Date): Charge {
   const { lookupKey, runId, url, body } = charge
   return {
     id,
     lookupKey,
     attempt,
     runId,
-    state: 'journaled',
+    state: isPaid ? 'in_doubt' : 'journaled',
     authorization,
     url,
     body,
-    sends: 0,
+    sends: isPaid ? 1 : 0,
     createdAt: at,
-    sentAt: null,
+    // Long ago: no answer of it is on its way.
+    sentAt: isPaid ? new Date(0) : null,
     reason: null,
   }
 }
@@ -120,6 +151,7 @@ interface LookupLocked {
   is_stopped: boolean
   run_is_stopped: boolean
   salt: string | null
+  has_unclaimed: boolean
 }
 
 /**
@@ -129,7 +161,7 @@ interface LookupLocked {
  */
 async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
   const { rows } = await sql<LookupLocked>`
-    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt,
+    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt, ${hasUnclaimed} as has_unclaimed,
       ${isStopped} as is_stopped, ${isStoppedByPerson(sql`lookups.run_id`)} as run_is_stopped
     from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
   return new Map(rows.map((row) => [row.key, row]))

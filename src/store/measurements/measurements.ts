@@ -5,7 +5,7 @@ type MeasurementSpan = 'all' | 'minute' | 'quarter'
 
 /** A count, a sum and counts by duration, to be added to what is there. */
 export interface Measurement {
-  kind: 'exchange' | 'crm_call' | 'request' | 'pace'
+  kind: 'exchange' | 'crm_call' | 'request' | 'pace' | 'written' | 'on_demand'
   name: string
   part: string
   span: MeasurementSpan

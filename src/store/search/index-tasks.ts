@@ -12,10 +12,17 @@ const lockId = 7_290_018
 /** The rows of `meta` that say how far the tasks were read: by id, and by the time at which they ended. */
 const readUpTo = 'tasks_searchable'
 const endedUpTo = 'tasks_searchable_ended'
+/** The row of `meta` with the time of the last look back while tasks end faster than they are read; empty when all are read. */
+const lookedBackAt = 'tasks_searchable_looked_back'
 /** So many ids before the last one are looked at again: a page of tasks with lower ids may be committed later. */
 const idOverlap = 5_000
 /** Clocks of several machines differ, and a transaction shows its rows when it is committed. */
 const endOverlapMs = 5 * 60_000
+/**
+ * While pages are full, the overlap is read this often, and not with each page: at a thousand a second it is 300,000 tasks, and a page
+ * has some hundred.
+ */
+const lookBackEveryMs = 30_000
 
 interface Read {
   id: bigint
@@ -75,15 +82,21 @@ async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> 
 
 async function readEnded(tx: Transaction<Tables>, limit: number, at: Date): Promise<Read[]> {
   const before = new Date((await readMeta(tx, endedUpTo)) ?? at)
-  const since = new Date(before.getTime() - endOverlapMs)
+  const lookedBack = Date.parse((await readMeta(tx, lookedBackAt)) ?? '')
+  const looksBack = !(Math.abs(at.getTime() - lookedBack) < lookBackEveryMs)
+  // Tasks that end together have one time, and a page may end between them.
+  const since = new Date(before.getTime() - (looksBack ? endOverlapMs : 1))
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
       join task_words on task_id = tasks.id
     where tasks.status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${since}
       and date_trunc('milliseconds', updated_at) > seen_at
     order by updated_at limit ${limit}`.execute(tx)
-  const upTo = rows.length < limit ? at : (rows.at(-1)?.at ?? at)
+  const isFull = rows.length >= limit
+  const upTo = isFull ? (rows.at(-1)?.at ?? at) : at
   await writeMeta(tx, endedUpTo, upTo.toISOString())
+  if (!isFull) await writeMeta(tx, lookedBackAt, '')
+  else if (looksBack) await writeMeta(tx, lookedBackAt, at.toISOString())
   return rows
 }
 

@@ -50,19 +50,17 @@ export async function eraseFromActions(
  * Erases up to `limit` answers of actions that ended before a time, and returns how many. The ids of what was made stay: without
  * them the same order would make it once more, and a reading would take it for that of another action.
  */
-export async function eraseOldActionAnswers(db: Database, before: Date, limit: number): Promise<number> {
-  return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ id: string; answer: unknown }>`
-      select id, answer from service_actions where state = 'done' and answer is not null and ended_at < ${before}
-        and not (jsonb_typeof(answer) = 'object' and answer ? 'erased')
-      order by id limit ${limit} for update skip locked`.execute(tx)
-    for (const { id, answer } of rows)
-      await sql`
-        update service_actions set answer = ${JSON.stringify({ ...idsIn(answer), erased: true })}::jsonb where id = ${id}`.execute(
-        tx,
-      )
-    return rows.length
-  })
+export async function eraseOldActionAnswers(tx: Database, before: Date, limit: number): Promise<number> {
+  const { rows } = await sql<{ id: string; answer: unknown }>`
+    select id, answer from service_actions where state = 'done' and answer is not null and ended_at < ${before}
+      and not (jsonb_typeof(answer) = 'object' and answer ? 'erased')
+    order by id limit ${limit} for update skip locked`.execute(tx)
+  for (const { id, answer } of rows)
+    await sql`
+      update service_actions set answer = ${JSON.stringify({ ...idsIn(answer), erased: true })}::jsonb where id = ${id}`.execute(
+      tx,
+    )
+  return rows.length
 }
 
 /** Returns the ids of an object and of those in it, and nothing else. */

@@ -186,7 +186,10 @@ function paymentOpen(): ConfigError {
   )
 }
 
-async function eraseLookups(tx: Transaction<Tables>, names: Map<LookupKey, LookupKey>): Promise<number> {
+export async function eraseLookups(
+  tx: Transaction<Tables>,
+  names: Map<LookupKey, LookupKey>,
+): Promise<number> {
   if (names.size === 0) return 0
   const pairs = JSON.stringify([...names].map(([old, name]) => ({ old, name })))
   for (const table of ['refusals', 'field_writes'] as const) {
@@ -212,7 +215,7 @@ async function eraseLookups(tx: Transaction<Tables>, names: Map<LookupKey, Looku
   return rows.length
 }
 
-async function eraseTasks(
+export async function eraseTasks(
   tx: Transaction<Tables>,
   ids: readonly bigint[],
   at: Date,
@@ -232,7 +235,7 @@ async function eraseTasks(
   return rows.length
 }
 
-async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigint[]): Promise<number> {
+export async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigint[]): Promise<number> {
   if (taskIds.length === 0) return 0
   const { numUpdatedRows } = await tx
     .updateTable('field_writes')
@@ -242,7 +245,7 @@ async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigin
   return Number(numUpdatedRows)
 }
 
-async function eraseCharges(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<number> {
+export async function eraseCharges(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<number> {
   if (keys.length === 0) return 0
   const rows = await tx
     .selectFrom('charges')

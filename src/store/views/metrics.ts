@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { lastReconciliation } from '../chain/reconciliations.ts'
 import { measuredTotals } from '../measurements/measurements.ts'
 
 /** A number for each combination of labels. */
@@ -23,8 +24,17 @@ export interface LedgerMetrics {
   refusedCalls: Samples
   alerts: Samples
   monitorDeliveries: Samples
+  /** Planned times of schedules in the last day, week and 30 days. */
+  scheduleOccurrences: Samples
+  /** Since the last reconciliation; none before the first. */
+  reconciliationAge: Samples
+  reconciliationDifferences: Samples
+  /** Records that write-backs ended, since the first start of all. */
+  written: Samples
   /** Exchanges with the data service, by operation and outcome, since the first start of all. */
   exchanges: Durations
+  /** On-demand requests of persons, by connector and outcome. */
+  onDemand: Durations
   /** Calls to CRMs, by connector and call. */
   crmCalls: Durations
 }
@@ -53,6 +63,7 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
       (select coalesce(sum(requests_limited), 0) from runs)::float8 as limited,
       exists (select 1 from switches where name = 'spending_stopped' and is_on) as stopped`.execute(db)
   const { requests = 0, limited = 0, stopped = false } = totals.rows[0] ?? {}
+  const reconciled = await lastReconciliation(db)
   return {
     tasks: await read(sql`select status, count(*)::float8 as value from tasks group by status`),
     lookups: await read(sql`select state, count(*)::float8 as value from lookups group by state`),
@@ -69,9 +80,12 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
       from codes group by 1`),
     charges: await read(sql`
       select state, currency, connector, count(*)::float8 as value from charges group by 1, 2, 3`),
-    spendUsd: await read(sql`
-      select connector, state as outcome, sum(amount_atomic)::float8 / 1000000 as value from charges
-      where currency = 'USD' and state in ('settled', 'lost') group by 1, 2`),
+    spendUsd: withZero(
+      'lost',
+      await read(sql`
+        select connector, state as outcome, sum(amount_atomic)::float8 / 1000000 as value from charges
+        where currency = 'USD' and state in ('settled', 'lost') group by 1, 2`),
+    ),
     spendCredits: await read(sql`
       select connector, state as outcome, sum(amount_atomic)::float8 / 1000000 as value from charges
       where currency = 'credit' and state in ('settled', 'lost') group by 1, 2`),
@@ -103,6 +117,31 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
         union all
         select monitor, outcome, timing, deliveries + repeats from monitor_delivery_totals
       ) as counted group by 1, 2, 3`),
+    // Only what the schedule itself brought about: a run that a person asked for has no planned time.
+    scheduleOccurrences: await read(sql`
+      select schedule, "window",
+        case when state in ('missed', 'failed') then state else 'begun' end as outcome, count(*)::float8 as value
+      from schedule_turns
+      join (values ('1d', 1), ('7d', 7), ('30d', 30)) as windows ("window", days)
+        on planned_at > ${now}::timestamptz - make_interval(days => days)
+      where schedule is not null and cause in ('cron', 'catch_up') and state <> 'due'
+      group by 1, 2, 3`),
+    reconciliationAge: reconciled
+      ? [{ labels: {}, value: (now.getTime() - reconciled.at.getTime()) / 1_000 }]
+      : [],
+    reconciliationDifferences: reconciled ? [{ labels: {}, value: reconciled.differences }] : [],
+    written: withZero(
+      'rejected',
+      (await measuredTotals(db, 'written')).map(({ name, part, count }) => ({
+        labels: { connector: name, outcome: part },
+        value: count,
+      })),
+    ),
+    onDemand: (await measuredTotals(db, 'on_demand')).map(({ name, part, sum, buckets }) => ({
+      labels: { connector: name, outcome: part },
+      sum,
+      buckets,
+    })),
     exchanges: (await measuredTotals(db, 'exchange')).map(({ name, part, sum, buckets }) => ({
       labels: { operation: name, outcome: part },
       sum,
@@ -114,4 +153,26 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
       buckets,
     })),
   }
+}
+
+/**
+ * Adds a zero for an outcome that a connector has not had yet. Prometheus does not see the first increase of a series that
+ * begins above zero, and here the first is worth an alert.
+ */
+function withZero(outcome: string, samples: Samples): Samples {
+  const connectors = new Set(samples.map(({ labels }) => labels['connector'] ?? ''))
+  for (const { labels } of samples)
+    if (labels['outcome'] === outcome) connectors.delete(labels['connector'] ?? '')
+  return [...samples, ...[...connectors].map((connector) => ({ labels: { connector, outcome }, value: 0 }))]
+}
+
+/** Returns since when the oldest press has waited; undefined when none waits. Parked work waits for a person or a cap. */
+export async function oldestPress(db: Database): Promise<Date | undefined> {
+  const { rows } = await sql<{ since: Date | null }>`
+    select min(runs.started_at) as since from runs
+    where trigger = 'button' and finished_at is null
+      and exists (select from tasks where run_id = runs.id and status in ('queued', 'looking_up', 'ready'))`.execute(
+    db,
+  )
+  return rows[0]?.since ?? undefined
 }
