@@ -18,8 +18,24 @@ if (existsSync(source)) {
     )
     process.exit(2)
   }
+  if (process.pid === 1) endOnSignals()
   quieten()
   await import('../dist/cli/main.js')
+}
+
+/**
+ * The kernel withholds a signal from the first process of a container as long as nothing handles it. A command that has no
+ * handler of its own, or not yet, therefore ends here as it would anywhere else.
+ */
+function endOnSignals() {
+  for (const [signal, number] of [
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+    ['SIGHUP', 1],
+  ])
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(128 + number)
+    })
 }
 
 /** Node 22 warns of its SQLite, which holds the lock of the data directory alone. Other warnings are printed as always. */

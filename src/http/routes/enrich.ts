@@ -46,7 +46,11 @@ const finished = z.object({
 /** A HubSpot card times out after 15 seconds. */
 const longestWaitSeconds = 13
 
-export function enrichRoute(enrichment: Enrichment, authenticator: Authenticator): Route {
+export function enrichRoute(
+  enrichment: Enrichment,
+  authenticator: Authenticator,
+  admitBackground: () => void,
+): Route {
   const { views, watch, ids } = enrichment
   return route({
     method: 'post',
@@ -54,8 +58,12 @@ export function enrichRoute(enrichment: Enrichment, authenticator: Authenticator
     operationId: 'enrich',
     summary: 'Enrich records now',
     description:
-      'Creates a task for each record. Requests for the same record within a minute share one task. With `wait`, responds when all tasks have ended, or after that many seconds.',
+      'Creates a task for each record. Requests for the same record within a minute share one task. With `wait`, responds when all tasks have ended, or after that many seconds. While the database or Redis is slow or presses wait too long, requests without `wait` are refused with 503 `overloaded` and `Retry-After`; nothing was stored or bought.',
     authenticator,
+    // A person waits for a call with `wait`; one without is a program's, which can ask again.
+    admit(query) {
+      if (!(Number(query['wait']) > 0)) admitBackground()
+    },
     query: z.object({
       wait: z.coerce.number().int().min(0).max(longestWaitSeconds).default(0).describe('Seconds'),
     }),

@@ -1,28 +1,42 @@
 import { z } from 'zod'
 import { anyone } from '../server/caller.ts'
+import { runChecks, type HealthCheck } from '../server/health-checks.ts'
 import { route, type Route } from '../server/route.ts'
 
-/** Resolves to undefined when healthy, else to a public description of what is wrong. */
-export type HealthCheck = () => Promise<string | undefined>
-
-const timeoutMs = 3_000
 const alive = z.object({ status: z.literal('ok') })
+const hanging = z.object({
+  status: z.literal('hanging'),
+  hanging: z.array(z.string()).describe('The loops of the process that do not go on'),
+})
 const readiness = z.object({
   status: z.enum(['ok', 'not ready']),
   checks: z.record(z.string(), z.string()).describe('By name: ok, or what is wrong'),
 })
 
-/** `/healthz`: this process responds. `/readyz`: everything that it depends on responds too, else 503. */
-export function healthRoutes(checks: Record<string, HealthCheck>, isStopping: () => boolean): Route[] {
+export interface HealthRoutesOptions {
+  liveness: () => { isAlive: boolean; hanging: string[] }
+  checks: Record<string, HealthCheck>
+  isStopping: () => boolean
+}
+
+/** `/healthz`: this process goes on. `/readyz`: everything that it depends on responds too, else 503. */
+export function healthRoutes({ liveness, checks, isStopping }: HealthRoutesOptions): Route[] {
   return [
     route({
       method: 'get',
       path: '/healthz',
       operationId: 'getHealth',
-      summary: 'Liveness: this process responds',
+      summary: 'Liveness: this process responds and its loops go on',
       authenticator: anyone,
-      answers: { 200: { description: 'The process responds', schema: alive } },
-      handle: async () => Response.json({ status: 'ok' }),
+      answers: {
+        200: { description: 'The process is alive', schema: alive },
+        503: { description: 'The process hangs and has to be started again', schema: hanging },
+      },
+      async handle() {
+        const { isAlive, hanging } = liveness()
+        if (isAlive) return Response.json({ status: 'ok' })
+        return Response.json({ status: 'hanging', hanging }, { status: 503 })
+      },
     }),
     route({
       method: 'get',
@@ -35,47 +49,9 @@ export function healthRoutes(checks: Record<string, HealthCheck>, isStopping: ()
         503: { description: 'Not ready', schema: readiness },
       },
       async handle() {
-        const results = await Promise.all(
-          Object.entries(checks).map(
-            async ([name, check]) => [name, (await outcome(check)) ?? 'ok'] as const,
-          ),
-        )
-        if (isStopping()) results.push(['process', 'is being stopped'])
-        const isReady = results.every(([, state]) => state === 'ok')
-        return Response.json(
-          { status: isReady ? 'ok' : 'not ready', checks: Object.fromEntries(results) },
-          { status: isReady ? 200 : 503 },
-        )
+        const { status, body } = await runChecks(checks, isStopping())
+        return Response.json(body, { status })
       },
     }),
   ]
-}
-
-/** Limits how often a check runs, so that frequent probes of ours do not become frequent probes of others. */
-export function atMostEvery(ms: number, check: HealthCheck, nowMs: () => number): HealthCheck {
-  let checkedMs = Number.NEGATIVE_INFINITY
-  let answer: Promise<string | undefined> = Promise.resolve(undefined)
-  return () => {
-    if (nowMs() - checkedMs >= ms) {
-      checkedMs = nowMs()
-      answer = check()
-      answer.catch(() => {})
-    }
-    return answer
-  }
-}
-
-/** Limits the time of a check, so that one that hangs does not delay the response. */
-async function outcome(check: HealthCheck): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, `no answer within ${timeoutMs / 1000} s`)
-  })
-  try {
-    return await Promise.race([check(), late])
-  } catch {
-    return 'does not answer'
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -26,6 +26,8 @@ export interface Metrics {
   text(): Promise<string>
   /** Counts an HTTP request under its route's pattern. */
   recordAnswer(entry: Pick<AccessEntry, 'route' | 'status' | 'ms'>): void
+  /** Counts a background request that was refused under load. */
+  recordShed(reason: string): void
 }
 
 type Fill<T> = { [name: string]: readonly [help: string, labels: readonly string[], (source: T) => Samples] }
@@ -57,6 +59,21 @@ const ledgerGauges: Fill<LedgerMetrics> = {
     ['monitor', 'outcome', 'timing'],
     (it) => it.monitorDeliveries,
   ],
+  paydirt_schedule_occurrences: [
+    'Planned times of a schedule in the last day, week and 30 days, by outcome.',
+    ['schedule', 'window', 'outcome'],
+    (it) => it.scheduleOccurrences,
+  ],
+  paydirt_reconciliation_age_seconds: [
+    'Time since the ledger was last compared with the chain.',
+    [],
+    (it) => it.reconciliationAge,
+  ],
+  paydirt_reconciliation_differences: [
+    'Payments on which ledger and chain disagreed at the last comparison.',
+    [],
+    (it) => it.reconciliationDifferences,
+  ],
   paydirt_alerts: ['Active alerts.', ['condition', 'severity'], (it) => it.alerts],
 }
 
@@ -77,6 +94,11 @@ const ledgerCounters: Fill<LedgerMetrics> = {
     [],
     (it) => single(it.requestsLimited),
   ],
+  paydirt_records_written_back_total: [
+    'Records that a write-back ended, by outcome.',
+    ['connector', 'outcome'],
+    (it) => it.written,
+  ],
   paydirt_http_calls_refused_total: ['Refused calls, by reason.', ['reason'], (it) => it.refusedCalls],
 }
 
@@ -86,6 +108,10 @@ const ledgerHistograms: {
   paydirt_lookup_duration_seconds: [
     'Time of one request to the data service, by operation and outcome.',
     (it) => it.exchanges,
+  ],
+  paydirt_on_demand_duration_seconds: [
+    'Time from the request of a person to the end of all its records.',
+    (it) => it.onDemand,
   ],
   paydirt_crm_call_duration_seconds: [
     'Time of one call to a CRM: a page of a scan, a batch read or written.',
@@ -140,6 +166,12 @@ export function createMetrics(sources: MetricSources): Metrics {
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
     registers: [own],
   })
+  const shed = new Counter({
+    name: 'paydirt_http_requests_shed_total',
+    help: 'Background requests refused under load, by reason.',
+    labelNames: ['reason'],
+    registers: [own],
+  })
   const failures = new Counter({
     name: 'paydirt_metrics_source_failures_total',
     help: 'Failed reads of a source of these metrics.',
@@ -170,6 +202,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       answers.inc({ route: pattern, status: String(status) })
       durations.observe({ route: pattern }, ms / 1000)
     },
+    recordShed: (reason) => shed.inc({ reason }),
     async text() {
       const [ledger, queues, pacers, wallet] = await Promise.all([
         readSource('ledger', sources.ledger),

@@ -90,6 +90,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
   }
 
   async function respond(): Promise<Response> {
+    each.admit?.(context.req.query())
     caller = await authenticate()
     if (isOver) {
       // The caller already got the timeout response and may retry with the same signature.

@@ -39,6 +39,8 @@ export interface Route<
   summary: string
   description?: string | undefined
   authenticator: Authenticator
+  /** Called before anything is read from the ledger. Throws a problem for a request that is not taken now. */
+  admit?: ((query: Record<string, string>) => void) | undefined
   params?: Params | undefined
   query?: Query | undefined
   /** Absent: the body is not read. */

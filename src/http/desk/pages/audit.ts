@@ -8,6 +8,8 @@ import { card, empty, table, instant } from '../view/parts.ts'
 /** The words for each action that is noted anywhere. */
 export const auditWords: Readonly<Record<string, string>> = {
   sign_in: 'signed in',
+  retention: 'erased what is older than its retention',
+  'ledger.restored': 'booked payments from the chain after a restore',
   'spending.stop': 'stopped spending',
   'spending.resume': 'resumed spending',
   'sync.plan': 'planned a sync',
