@@ -13,7 +13,8 @@ import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import { asPeople } from './as-people.ts'
-import { recordsById, type FoundRecord } from './records-by-id.ts'
+import { createReadTogether } from './read-together.ts'
+import type { FoundRecord } from './records-by-id.ts'
 
 export interface OnDemandOptions {
   ledger: OnDemandLedger
@@ -83,6 +84,7 @@ const forgottenAfterMs = 15_000
 export function createOnDemand(options: OnDemandOptions): OnDemand {
   const { ledger, now } = options
   const underWay = new Set<Promise<void>>()
+  const readTogether = createReadTogether()
 
   function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
     const begun = beginQueued(run, tasks).catch(options.onError)
@@ -113,7 +115,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       const refused = await options.refusal(connector, run)
       if (refused) throw refused
       await options.ready(connector, run.entity)
-      found = await recordsById(
+      found = await readTogether(
         connector,
         run.entity,
         queued.map(({ recordId }) => recordId),
@@ -136,10 +138,9 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       planner,
       lookups,
       advance,
-      async store(tasks, wanted) {
-        await ledger.begin(tasks.map((task, index) => ({ ...task, id: (queued[index] as Queued).id })))
-        if (run.trigger === 'button') options.onHot?.(wanted)
-      },
+      onDue: run.trigger === 'button' ? options.onHot : undefined,
+      store: (tasks) =>
+        ledger.begin(tasks.map((task, index) => ({ ...task, id: (queued[index] as Queued).id }))),
     })
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { Queue, type Job } from 'bullmq'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from './redis-client.ts'
 import { queueNames } from './jobs.ts'
 import { scheduleQueueName } from './schedules.ts'
 
@@ -15,7 +15,7 @@ export interface QueueBoard {
 
 /** Opens the queues a second time for the board. The processes that move work are not affected. */
 export function createQueueBoard(
-  redis: Redis,
+  redis: RedisClient,
   { prefix, onError }: { prefix: string; onError: (error: Error) => void },
 ): QueueBoard {
   const queues = [queueNames.hot, queueNames.background, queueNames.writeBack, scheduleQueueName].map(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from './redis-client.ts'
 import type { CallBudget, CallLimit } from '../domain/ports/call-budget.ts'
 
 // Every limit has three keys: the calls of its window (a sorted set by time) or of its day (a counter), and the time
@@ -64,7 +64,7 @@ interface Scripted {
  * The call budget of an account, shared by every process on one Redis. It uses the clock of Redis, so the clocks of the
  * processes need not agree.
  */
-export function createCallBudget(redis: Redis, prefix: string): CallBudget {
+export function createCallBudget(redis: RedisClient, prefix: string): CallBudget {
   redis.defineCommand('paydirtTakeCall', { lua: takeScript })
   redis.defineCommand('paydirtCloseLimit', { numberOfKeys: 1, lua: closeScript })
   redis.defineCommand('paydirtLearnUsed', { numberOfKeys: 1, lua: learnScript })

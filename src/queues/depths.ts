@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from './redis-client.ts'
 import { queueNames } from './jobs.ts'
 import { scheduleQueueName } from './schedules.ts'
 
@@ -13,7 +13,7 @@ const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as cons
 
 /** Reads the number of jobs in each queue, by state. */
 export function createQueueDepths(
-  redis: Redis,
+  redis: RedisClient,
   options: { prefix: string; onError: (error: Error) => void },
 ): { read(): Promise<QueueDepth[]>; close(): Promise<void> } {
   const queues = [...Object.values(queueNames), scheduleQueueName].map((name) => {

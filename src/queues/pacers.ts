@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import type { RedisClient } from './redis-client.ts'
 import { operationRow, paces, type Pace } from '../domain/operations.ts'
 import type { Operation } from '../domain/words.ts'
 import { createPacer, type Pacer, type PacerOptions } from './pacer/pacer.ts'
@@ -13,7 +13,7 @@ export interface Pacers {
 
 /** One pacer per service host, access (paid by request, or by API key) and path. */
 export function createPacers(
-  redis: Redis,
+  redis: RedisClient,
   { host, access, ...options }: { host: string; access: 'paid' | 'direct' } & Omit<PacerOptions, 'name'>,
 ): Pacers {
   const base = access === 'paid' ? host : `${host}:direct`

@@ -1,5 +1,5 @@
 import { DelayedError, Queue, Worker, type Job, type Processor } from 'bullmq'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from './redis-client.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/send-permit.ts'
 import type { QueueTelemetry } from './telemetry.ts'
@@ -34,7 +34,8 @@ export interface Queues {
   dropLookups(keys: readonly LookupKey[]): Promise<number>
   /** Returns how many jobs `dropLookups` would find. */
   countJobsOf(keys: readonly LookupKey[]): Promise<number>
-  addWriteBack(job: WriteBackJob): Promise<void>
+  /** For a press, a job that waits to try its batch again runs at once: it writes the press, and waits on. */
+  addWriteBack(job: WriteBackJob, options?: { isPress: boolean }): Promise<void>
   /** Returns true once after Redis was emptied (or is new): everything leased to the queue is gone. */
   wasEmptied(): Promise<boolean>
   /** `starts` counts how often the job was started, this time included. It begins anew with each job. */
@@ -62,7 +63,7 @@ export const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTra
  * the truth.
  */
 export function createQueues(
-  redis: Redis,
+  redis: RedisClient,
   options: {
     prefix: string
     /** Called when the connection has a problem. */
@@ -153,9 +154,9 @@ export function createQueues(
       return found.filter((job) => job !== undefined).length
     },
 
-    async addWriteBack(job) {
+    async addWriteBack(job, { isPress: replace } = { isPress: false }) {
       const id = `${job.connector}-${job.entity}`
-      await writeBack.add('flush', job, { deduplication: { id, keepLastIfActive: true } })
+      await writeBack.add('flush', job, { deduplication: { id, keepLastIfActive: true, replace } })
     },
 
     async wasEmptied() {

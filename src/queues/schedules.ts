@@ -1,5 +1,5 @@
 import { Queue, Worker } from 'bullmq'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from './redis-client.ts'
 import { z } from 'zod'
 import type { CronTimes } from './cron.ts'
 import type { QueueTelemetry } from './telemetry.ts'
@@ -36,7 +36,7 @@ const concurrency = 16
  * SQL records what is due and what was done, so a planned time that Redis lost is found again.
  */
 export function createScheduleQueue(
-  redis: Redis,
+  redis: RedisClient,
   options: { prefix: string; onError: (error: Error) => void; telemetry?: QueueTelemetry | undefined },
 ): ScheduleQueue {
   const { prefix, telemetry } = options

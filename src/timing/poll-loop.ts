@@ -1,3 +1,5 @@
+import { startHeartbeat } from './heartbeats.ts'
+
 export interface PollLoop {
   /** Starts the next round now instead of after the rest of the pause. */
   wake(): void
@@ -7,13 +9,18 @@ export interface PollLoop {
 
 /**
  * Runs `work` now and then after each pause. Rounds never overlap. An error is reported, and the next round runs all the
- * same. `work` may return how long to pause this time.
+ * same. `work` may return how long to pause this time. The process counts as hanging when a round takes longer than `longestMs`
+ * (ten minutes) without a call of `beat`.
  */
 export function startPollLoop(options: {
-  work: () => Promise<number | void>
+  /** For an operator, when it hangs. */
+  name: string
+  work: (beat: () => void) => Promise<number | void>
   pauseMs: number
   onError: (error: unknown) => void
+  longestMs?: number | undefined
 }): PollLoop {
+  const heartbeat = startHeartbeat(options.name, options.longestMs)
   let isStopped = false
   let isWoken = false
   let endPause: () => void = () => {}
@@ -21,14 +28,18 @@ export function startPollLoop(options: {
   async function loop(): Promise<void> {
     while (!isStopped) {
       isWoken = false
+      heartbeat.work()
       let pauseMs = options.pauseMs
       try {
-        pauseMs = (await options.work()) ?? pauseMs
+        pauseMs = (await options.work(heartbeat.work)) ?? pauseMs
       } catch (error) {
         options.onError(error)
       }
-      if (!isStopped && !isWoken) await pause(pauseMs)
+      if (isStopped || isWoken) continue
+      heartbeat.rest(pauseMs)
+      await pause(pauseMs)
     }
+    heartbeat.end()
   }
 
   async function pause(ms: number): Promise<void> {

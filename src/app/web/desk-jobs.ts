@@ -1,6 +1,7 @@
 import { describeError } from '../../domain/errors.ts'
 import type { DeskJob, OnJobEnd } from '../../http/desk/model/desk-job.ts'
 import type { Context } from '../context/context.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** So many ended actions are remembered for their pages. */
 const mostJobs = 50
@@ -43,7 +44,7 @@ export function createDeskJobs<J extends DeskJob>(
       await onEnd(figures)
     } catch (error) {
       job.ended ??= { text: describeError(error), isDone: false }
-      log.warn(
+      moduleLog(log, 'web').warn(
         { place, name, problem: describeError(error) },
         'an action that was started on the desk failed',
       )

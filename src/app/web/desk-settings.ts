@@ -47,14 +47,18 @@ function service({ config }: Context): SettingsSection {
       ['Authorization lifetime', `${config.authorizationSeconds} s`],
       ['Repeat purchase after a loss', config.rebuyLost ? 'once' : 'never'],
       ['Answer freshness', freshFor(freshness)],
-      [
-        'Answer retention',
-        config.answersKeptDays === undefined ? 'unlimited' : `${config.answersKeptDays} days`,
-      ],
-      ['Signal retention', `${config.signalsKeptDays} days`],
+      ['Answer retention', keptFor(config.keptDays.answers)],
+      ['Signal retention', keptFor(config.keptDays.signals)],
+      ['Record retention', keptFor(config.keptDays.records)],
+      ['Message retention', keptFor(config.keptDays.messages)],
+      ['Audit retention', keptFor(config.keptDays.audit)],
       ['Concurrency', `${config.concurrency} lookups`],
     ],
   }
+}
+
+function keptFor(days: number | undefined): string {
+  return days === undefined ? 'unlimited' : `${days} days`
 }
 
 function prices({ config }: Context): SettingsSection {

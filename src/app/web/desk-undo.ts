@@ -6,6 +6,7 @@ import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { undoableRun, undoRun } from '../records/undo.ts'
 import { makesRecords } from '../records/undo-made.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** A page does not wait longer for a plan: it shows what was read until then. */
 const longestPlanMs = 15_000
@@ -61,7 +62,10 @@ export function createDeskUndo(context: Context, signal: AbortSignal): DeskUndo 
       await onEnd({ restored, already, left, ...(unfinished === undefined ? {} : { unfinished }) })
     } catch (error) {
       job.ended ??= { problem: describeError(error) }
-      context.log.warn({ run: runId, problem: describeError(error) }, 'an undo from the desk has failed')
+      moduleLog(context.log, 'web').warn(
+        { run: runId, problem: describeError(error) },
+        'an undo from the desk has failed',
+      )
     }
   }
 

@@ -35,6 +35,7 @@ import {
   runScheduleNow,
 } from '../schedules/schedule-commands.ts'
 import { setSpending } from '../money/spend-switch.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface Desk {
   /** To be mounted at the root. */
@@ -57,7 +58,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
   const engine = await context.openEngine()
   const board = createQueueBoard(engine.redis.redis, {
     prefix: config.redisPrefix,
-    onError: (error) => log.debug({ message: error.message }, 'queue board'),
+    onError: (error) => moduleLog(log, 'web').debug({ message: error.message }, 'queue board'),
   })
   const plans = openSyncPlans(context, signal)
   const audit = createAuditLog(db, { now })
@@ -81,7 +82,8 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
     signal,
-    onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
+    onError: (error) =>
+      moduleLog(log, 'web').warn({ problem: describeError(error) }, 'the desk met an error'),
     onDenied,
   })
   return {

@@ -34,6 +34,7 @@ import { openOnDemand } from '../runs/on-demand.ts'
 import { configuredCrms, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
+import { measuredOnDemand } from './measured-on-demand.ts'
 import { startWorkflowCallbacks } from './workflow-callbacks.ts'
 
 export interface OpenedRoutes {
@@ -47,7 +48,11 @@ const hourMs = 3_600_000
 /** Opens the routes for programs and CRMs, and the poll loops that finish the work of their calls. */
 export async function openHttpRoutes(
   context: Context,
-  { stopping, onError }: { stopping: AbortSignal; onError: (error: unknown) => void },
+  {
+    stopping,
+    onError,
+    admitBackground,
+  }: { stopping: AbortSignal; onError: (error: unknown) => void; admitBackground: () => void },
 ): Promise<OpenedRoutes> {
   const { config, now, runs, tasks } = context
   const { db } = context.database
@@ -55,13 +60,13 @@ export async function openHttpRoutes(
   const closeConnectors = await openConnectors(context, engine)
   const names = configuredCrms(config)
   const onDemand = openOnDemand(context, {
-    onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
+    onReady: (group) => void engine.queues.addWriteBack(group, { isPress: true }).catch(onError),
     onHot: (keys) => void engine.queues.hurryLookups(keys).catch(onError),
   })
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)
   const enrichment: Enrichment = {
-    onDemand,
+    onDemand: measuredOnDemand(onDemand, { watch, views, meter: engine.meter, stopping, onError }),
     views,
     watch,
     ids: createTaskIds(await ledgerId(db, context.randomBytes)),
@@ -90,17 +95,24 @@ export async function openHttpRoutes(
   const callbacks = createWorkflowCallbacks(db, { now })
 
   const monitorLoop = startPollLoop({
+    name: 'work the deliveries of monitors',
     // Until none is due: after an outage many come at once.
-    work: async () => {
-      while (!stopping.aborted && (await monitor.work()) > 0);
+    work: async (beat) => {
+      while (!stopping.aborted && (await monitor.work()) > 0) beat()
     },
     pauseMs: 5_000,
     onError,
   })
   const loops = [
     monitorLoop,
-    startPollLoop({ work: async () => void (await onDemand.beginForgotten(names)), pauseMs: 5_000, onError }),
     startPollLoop({
+      name: 'begin accepted requests',
+      work: async () => void (await onDemand.beginForgotten(names)),
+      pauseMs: 5_000,
+      onError,
+    }),
+    startPollLoop({
+      name: 'delete what has expired',
       async work() {
         await replays.prune()
         await tokens.prune(new Date(now().getTime() - hourMs))
@@ -120,7 +132,7 @@ export async function openHttpRoutes(
   const hubspotKeys = { clientSecret: http.hubspotSecret, nonces: replays, now }
   return {
     routes: [
-      enrichRoute(enrichment, apiTokenAuthenticator(['enrich'], { tokens, now })),
+      enrichRoute(enrichment, apiTokenAuthenticator(['enrich'], { tokens, now }), admitBackground),
       ...taskRoutes(enrichment, streams, mayRead),
       ...runRoutes(
         { runs, figures: (id) => runFigures(context.database.db, id), tasks, onError },

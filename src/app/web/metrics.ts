@@ -10,6 +10,7 @@ import { ledgerMetrics, type Samples } from '../../store/views/metrics.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { version } from '../config/version.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** The sources are read at most this often, also with several scrapers. */
 const ledgerEveryMs = 5_000
@@ -19,10 +20,16 @@ const walletEveryMs = 60_000
 export async function openMetrics(
   context: Context,
   access: DeskAccess,
-): Promise<{ routes: Route[]; recordAnswer: Metrics['recordAnswer']; close(): Promise<void> }> {
+): Promise<{
+  routes: Route[]
+  recordAnswer: Metrics['recordAnswer']
+  recordShed: Metrics['recordShed']
+  close(): Promise<void>
+}> {
   const { config, database, chain, log, now } = context
   const engine = await context.openEngine()
-  const onError = (error: unknown) => log.warn({ problem: describeError(error) }, 'metrics met an error')
+  const onError = (error: unknown) =>
+    moduleLog(log, 'web').warn({ problem: describeError(error) }, 'metrics met an error')
   const depths = createQueueDepths(engine.redis.redis, { prefix: config.redisPrefix, onError })
   const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
   const nowMs = () => performance.now()
@@ -45,6 +52,7 @@ export async function openMetrics(
   return {
     routes: metricsRoutes(metrics, metricsAuthenticator({ token: config.metricsToken, access })),
     recordAnswer: metrics.recordAnswer,
+    recordShed: metrics.recordShed,
     close: () => depths.close(),
   }
 }

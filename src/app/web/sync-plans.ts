@@ -10,6 +10,7 @@ import type { RunPlan } from '../plans/plan-text.ts'
 import { planSync } from '../runs/sync.ts'
 import { withConnector } from '../context/connectors.ts'
 import { isPlainSync, limitOf, planHoldsMs, startPlan } from '../schedules/start-plan.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** A plan reads its records from the CRM, whose calls the runs need too. */
 const plansAtOnce = 2
@@ -41,7 +42,10 @@ export function openSyncPlans(
     } catch (error) {
       failed.set(planId, { wanted, problem: describeError(error), at: context.now() })
       for (const old of [...failed.keys()].slice(0, -problemsKept)) failed.delete(old)
-      context.log.warn({ plan: planId, problem: describeError(error) }, 'a plan could not be made')
+      moduleLog(context.log, 'web').warn(
+        { plan: planId, problem: describeError(error) },
+        'a plan could not be made',
+      )
     }
   }
 

@@ -8,12 +8,15 @@ import { openApiRoute } from '../../http/routes/openapi.ts'
 import { startHttpServer } from '../../http/server/server.ts'
 import { countCallRefusal } from '../../store/access/call-refusals.ts'
 import type { Context } from '../context/context.ts'
+import { watchLiveness } from '../health/liveness.ts'
+import { readinessChecks } from '../health/readiness.ts'
 import { openDesk } from './desk.ts'
 import { deskAccess } from '../config/desk.ts'
 import { openHttpRoutes } from './http-routes.ts'
+import { openLoadShed } from './load-shed.ts'
 import { openMetrics } from './metrics.ts'
-import { readinessChecks } from './readiness.ts'
 import { version } from '../config/version.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface Web {
   url: string
@@ -28,11 +31,13 @@ export interface Web {
  * ConfigError when the desk would be open to other machines without a sign-in.
  */
 export async function startWebServer(context: Context): Promise<Web> {
-  const { config, log, now } = context
+  const { config, now } = context
+  const webLog = moduleLog(context.log, 'web')
   const { db } = context.database
   const stopping = new AbortController()
   const releases: (() => Promise<unknown>)[] = []
-  const onError = (error: unknown) => log.warn({ problem: describeError(error) }, 'the web role met an error')
+  const onError = (error: unknown) =>
+    webLog.warn({ problem: describeError(error) }, 'the web role met an error')
   const countRefusal = (reason: string) => countCallRefusal(db, reason, now()).catch(onError)
 
   async function release(): Promise<void> {
@@ -42,12 +47,24 @@ export async function startWebServer(context: Context): Promise<Web> {
   try {
     const access = deskAccess(config.desk, config.host, config.http.publicUrl)
     const engine = await context.openEngine()
-    const api = await openHttpRoutes(context, { stopping: stopping.signal, onError })
-    releases.push(() => api.close())
     const metrics = await openMetrics(context, access)
     releases.push(() => metrics.close())
+    const shed = openLoadShed(context, engine, metrics.recordShed)
+    releases.push(() => shed.stop())
+    const api = await openHttpRoutes(context, {
+      stopping: stopping.signal,
+      onError,
+      admitBackground: shed.admitBackground,
+    })
+    releases.push(() => api.close())
+    const liveness = watchLiveness()
+    releases.push(async () => liveness.stop())
     const routes: Route[] = [
-      ...healthRoutes(readinessChecks(context, engine), () => stopping.signal.aborted),
+      ...healthRoutes({
+        liveness: liveness.read,
+        checks: readinessChecks(context, engine),
+        isStopping: () => stopping.signal.aborted,
+      }),
       ...api.routes,
       ...metrics.routes,
       openApiRoute(() => routes, {
@@ -62,11 +79,11 @@ export async function startWebServer(context: Context): Promise<Web> {
       stopping: stopping.signal,
       onAnswer(entry) {
         metrics.recordAnswer(entry)
-        log.info(entry, 'answered')
+        webLog.info(entry, 'answered')
       },
       onRefused: countRefusal,
       onError: (error, requestId) =>
-        log.error({ problem: describeError(error), requestId }, 'a request failed'),
+        webLog.error({ problem: describeError(error), requestId }, 'a request failed'),
     })
     const desk = await openDesk(context, {
       access,

@@ -49,7 +49,12 @@ export function startWorkflowCallbacks(options: WorkflowCallbackOptions): PollLo
     }
   }
 
-  return startPollLoop({ work: completeDue, pauseMs: options.everyMs ?? 1_000, onError: options.onError })
+  return startPollLoop({
+    name: 'complete workflows',
+    work: completeDue,
+    pauseMs: options.everyMs ?? 1_000,
+    onError: options.onError,
+  })
 }
 
 function waitMs(error: PaydirtError, tries: number): number {

@@ -6,6 +6,7 @@ import type { Context } from '../../context/context.ts'
 import { judgedRowsOf } from '../../lists/judging/judged-rows.ts'
 import type { ListCalls } from '../../lists/pages/list-calls.ts'
 import type { ListFetch } from '../../../store/lists/list-fetches.ts'
+import { moduleLog } from '../../context/log.ts'
 
 /** Verdicts are as old as this at most: records of the CRM and answers from elsewhere change them. */
 const longestFreshMs = 20_000
@@ -65,7 +66,10 @@ export function createJudgedLists(context: Context, signal: AbortSignal): Judged
         new Promise<boolean>((resolve) => void setTimeout(resolve, patienceMs, true).unref()),
       ])
       // It fails after its reader has left, too.
-      if (isLate) work.catch((error: unknown) => context.log.debug({ error }, 'a list could not be compared'))
+      if (isLate)
+        work.catch((error: unknown) =>
+          moduleLog(context.log, 'web').debug({ error }, 'a list could not be compared'),
+        )
       return known.get(calls.name)?.rows
     },
 

@@ -1,0 +1,32 @@
+import { pause } from './pause.ts'
+
+export interface Wake {
+  /** Ends the waits for this name, and the next one if there is none. */
+  wake(name: string): void
+  /** Resolves after `ms`, at a call of `wake`, or when the signal fires. */
+  wait(name: string, ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** Lets a loop of this process wait for its next round, and be woken by who has work for it. */
+export function createWake(): Wake {
+  const sleepers = new Map<string, Set<() => void>>()
+  const missed = new Set<string>()
+
+  return {
+    wake(name) {
+      const sleeping = sleepers.get(name)
+      if (!sleeping?.size) missed.add(name)
+      else for (const end of sleeping) end()
+    },
+
+    async wait(name, ms, signal) {
+      if (missed.delete(name)) return
+      const woken = new AbortController()
+      const end = () => woken.abort()
+      const sleeping = sleepers.get(name) ?? new Set()
+      sleepers.set(name, sleeping.add(end))
+      await pause(ms, AbortSignal.any([signal, woken.signal]))
+      sleeping.delete(end)
+    },
+  }
+}
