@@ -11,7 +11,7 @@ serveParent({
   async run() {
     const { redis, close } = await openRedis(redisUrl)
     const base = { connection: redis, prefix: 'bare' }
-    const meter = startMeter(redis)
+    const meter = startMeter({ redis })
     const queue = new Queue('bare', { ...base, defaultJobOptions: jobOptions })
     let done = 0
     const worker = new Worker('bare', async () => {}, { ...base, ...workerOptions, concurrency })

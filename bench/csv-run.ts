@@ -7,6 +7,7 @@ import { readEnvironment } from '../src/app/config/environment.ts'
 import { limitHeap } from '../src/app/context/heap-limits.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter, type Metered } from './meter.ts'
+import { tableUse, type TableUse } from './table-use.ts'
 
 export interface CsvOrder {
   env: Record<string, string>
@@ -20,6 +21,7 @@ export interface CsvResult extends Metered {
   written: number
   requests: number
   startCpuMs: number
+  tables: TableUse[]
 }
 
 limitHeap()
@@ -31,19 +33,24 @@ serveParent({
     const context = await createContext(config)
     const { redis } = await context.openEngine()
     const started = process.cpuUsage()
-    const meter = startMeter(redis.redis)
+    const meter = startMeter({
+      redis: redis.redis,
+      folder: config.databaseUrl === undefined ? config.dataDir : undefined,
+    })
     const csv = await openInput(config, { input: order.input, object: 'company' })
     const { end, summary } = await enrichCsv(context, csv, {
       out: order.out,
       signal: new AbortController().signal,
     })
     const metered = await meter.stop()
+    const tables = await tableUse(context.database.db)
     await context.close()
     return {
       ...metered,
       end,
       written: summary.tasks.written,
       requests: summary.requests.sent,
+      tables,
       startCpuMs: (started.user + started.system) / 1_000,
     }
   },

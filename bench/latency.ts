@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { companyAnswer } from '../src/sandbox/data/company.ts'
 import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { oneLookup, openStores, storesOf, withStub, type Stores } from './setup.ts'
+import { envWith, openStores, steadyPace, storesOf, withStub, type Stores } from './setup.ts'
 import { printTable, quantile, round } from './table.ts'
 
 interface Row {
@@ -75,24 +75,10 @@ interface Setting {
 
 async function measure(setting: Setting): Promise<Row> {
   const { stores, crm, perSecond } = setting
-  const limit = { kind: 'bucket' as const, limit: perSecond, windowMs: 1_000, countRefused: false }
+  const { limit, file } = steadyPace(perSecond)
   return withStub({ latencyMs: serviceMs, limit }, async (stub, serviceUrl) => {
-    const { baseUrl, token: crmToken } = await crm.ask<{ baseUrl: string; token: string }>('address')
-    const order = {
-      env: {
-        ...stores.env,
-        PAYDIRT_SERVICE_URL: serviceUrl,
-        PAYDIRT_API_KEY: 'bench',
-        HUBSPOT_BASE_URL: baseUrl,
-        HUBSPOT_ACCESS_TOKEN: crmToken,
-      },
-      file: {
-        ...oneLookup,
-        // Learning the limit is not measured, so the pacer starts near it and finds it.
-        pacing: { startPerSecond: perSecond * 0.8, concurrency: 64 },
-        connectors: { hubspot: { tenSecondLimit: 1_000_000, searchLimit: 1_000_000 } },
-      },
-    }
+    const connectors = { hubspot: { tenSecondLimit: 1_000_000, searchLimit: 1_000_000 } }
+    const order = { env: await envWith(stores, crm, serviceUrl), file: { ...file, connectors } }
     const web = await startChild('paydirt-process.ts', order)
     const worker = stores.kind === 'servers' ? await startChild('paydirt-process.ts', order) : undefined
     try {
@@ -143,10 +129,7 @@ async function requestAll(
     const text = await response.text()
     if (response.status !== 200) throw new Error(`a request was answered ${response.status}: ${text}`)
     const written = await crm.ask<number>('written', id)
-    const times = await stub.ask<{ askedAtMs: number; answeredAtMs: number; refused: number }>(
-      'times',
-      `https://www.profnet.example/company/${slug}`,
-    )
+    const times = await stub.ask<{ askedAtMs: number; answeredAtMs: number; refused: number }>('times', slug)
     if (!times) throw new Error(`the service was not asked for ${slug}: ${text}`)
     timed.push({
       overMs: written - startMs - (times.answeredAtMs - times.askedAtMs),

@@ -2,13 +2,22 @@
 // requests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { outboundDelay } from '../src/queues/pacer/simulation.ts'
+import { breathing, evenlySpaced, inFlight, neighbour, withPenalty } from '../src/queues/pacer/shapes.ts'
+import { fixedWindow, outboundDelay, type HiddenLimit } from '../src/queues/pacer/simulation.ts'
 import { createDice } from '../src/sandbox/random.ts'
 import type { RateLimit } from '../src/sandbox/faults/faults.ts'
 import { createRateLimiter, type RateLimiter } from '../src/sandbox/faults/rate-limiter.ts'
 import { readOrder, serveParent } from './child.ts'
 
-export type Rule = Omit<RateLimit, 'countRefused'> & { countRefused?: boolean }
+export type Rule = Omit<RateLimit, 'countRefused'> & { countRefused?: boolean; shape?: Shape }
+
+/** A limit that is no count of a window; `limit` is then what an oracle is served in `windowMs`, for the share of use. */
+export type Shape =
+  | { kind: 'spaced'; perSecond: number; burst: number }
+  | { kind: 'penalty'; perSecond: number; penaltyMs: number }
+  | { kind: 'at-once'; most: number; serviceMs: number }
+  | { kind: 'breathing'; high: number; low: number; periodMs: number }
+  | { kind: 'neighbour'; perSecond: number; most: number; turnMs: number }
 
 /** The requests that arrived while one rule was in force, window by window from its first request on. */
 export interface Phase {
@@ -21,6 +30,7 @@ export interface Phase {
 interface Book {
   rules: Rule[]
   limiters: RateLimiter[]
+  hidden: HiddenLimit | undefined
   startMs: number
   windows: { admitted: number; refused: number }[]
 }
@@ -38,10 +48,15 @@ const server = createServer((request, response) => {
     setTimeout(
       () => {
         const status = book && !admit(book, performance.now()) ? 429 : 200
-        const answerMs = status === 429 ? 0 : 40 + random() * 440
-        setTimeout(() => response.writeHead(status).end('{}'), answerMs)
+        setTimeout(
+          () => {
+            if (status === 200) book?.hidden?.left?.()
+            response.writeHead(status).end('{}')
+          },
+          status === 429 ? 0 : serviceMs(book),
+        )
       },
-      jitter ? outboundDelay(random) : 0,
+      jitter && !book?.hidden ? outboundDelay(random) : 0,
     )
   })
 })
@@ -51,7 +66,9 @@ server.listen(0, '127.0.0.1', () => {
     url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     rule: ({ id, rules }: { id: string; rules: Rule[] }) => {
       const limiters = rules.map(() => createRateLimiter())
-      books.set(id, [...(books.get(id) ?? []), { rules, limiters, startMs: 0, windows: [] }])
+      const shape = rules[0]?.shape
+      const hidden = shape && hiddenLimit(shape)
+      books.set(id, [...(books.get(id) ?? []), { rules, limiters, hidden, startMs: 0, windows: [] }])
     },
     phases: (id: string) => (books.get(id) ?? []).map(phaseOf),
   })
@@ -63,12 +80,38 @@ function admit(book: Book, nowMs: number): boolean {
   const place = Math.floor((nowMs - book.startMs) / countedMs(book))
   while (book.windows.length <= place) book.windows.push({ admitted: 0, refused: 0 })
   const window = book.windows[place] as { admitted: number; refused: number }
-  const isIn = book.rules.every((rule, index) =>
-    (book.limiters[index] as RateLimiter).admit({ countRefused: false, ...rule }, nowMs),
-  )
+  const isIn = book.hidden
+    ? book.hidden(nowMs - book.startMs)
+    : book.rules.every((rule, index) =>
+        (book.limiters[index] as RateLimiter).admit({ countRefused: false, ...rule }, nowMs),
+      )
   if (isIn) window.admitted += 1
   else window.refused += 1
   return isIn
+}
+
+function hiddenLimit(shape: Shape): HiddenLimit {
+  const counted = (limitAt: (atMs: number) => number) => fixedWindow({ limitAt, windowMs: 1_000 }, random)
+  switch (shape.kind) {
+    case 'spaced':
+      return evenlySpaced(shape.perSecond, shape.burst)
+    case 'penalty':
+      return withPenalty(
+        counted(() => shape.perSecond),
+        shape.penaltyMs,
+      )
+    case 'at-once':
+      return inFlight(shape.most)
+    case 'breathing':
+      return counted(breathing(shape.high, shape.low, shape.periodMs))
+    case 'neighbour':
+      return counted(neighbour(random, shape))
+  }
+}
+
+function serviceMs(book: Book | undefined): number {
+  const shape = book?.rules[0]?.shape
+  return shape?.kind === 'at-once' ? shape.serviceMs : 40 + random() * 440
 }
 
 function countedMs({ rules }: Book): number {

@@ -1,4 +1,6 @@
+import { burst } from './burst.ts'
 import { measureCalls } from './calls.ts'
+import { capacity } from './capacity.ts'
 import { hook } from './hook.ts'
 import { latency } from './latency.ts'
 import { listPreview } from './list-preview.ts'
@@ -21,7 +23,9 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   overhead,
   scale,
   latency,
+  burst,
   workers,
+  capacity,
   'sync-memory': syncMemory,
   calls: measureCalls,
   lists,

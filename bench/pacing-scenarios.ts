@@ -1,9 +1,9 @@
-import type { Rule } from './limit-server.ts'
+import type { Rule, Shape } from './limit-server.ts'
 
 export interface PacingScenario {
   id: string
   /** The name under which `--only` finds it. */
-  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change'
+  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold'
   label: string
   goal: string
   /** The limits in force, one after the other, each for a number of seconds. */
@@ -87,7 +87,62 @@ export function pacingWaves(): PacingScenario[][] {
       ),
     ),
   ]
-  return [slow, ...fast, ...faster, ...changing]
+  return [slow, ...fast, ...faster, ...changing, ...shaped()]
+}
+
+/** Limits that are no counts of windows, and the first half minute of a cold run. The network adds nothing here. */
+function shaped(): PacingScenario[][] {
+  const of = (
+    label: string,
+    goal: string,
+    learnSeconds: number,
+    seconds: number,
+    served: number,
+    shape: Shape,
+  ) =>
+    scenario('shape', label, goal, 1, learnSeconds, [
+      [{ kind: 'fixed', limit: served, windowMs: 1_000, shape }],
+      seconds,
+    ])
+  const cold = (kind: Rule['kind'], limit: number) =>
+    scenario('cold', `first 30 s, ${limit} a second, ${kind}`, '85 / 2', 1, 0, [[second(kind, limit)], 31])
+  return [
+    [
+      of('20 a second, spaced, 1 extra', '95 / 0.5', 30, 120, 20, {
+        kind: 'spaced',
+        perSecond: 20,
+        burst: 1,
+      }),
+      of('100 a second, spaced, 2 extra', '95 / 0.5', 30, 120, 100, {
+        kind: 'spaced',
+        perSecond: 100,
+        burst: 2,
+      }),
+      of('20 a second, 5 s closed after a refusal', '95', 60, 180, 20, {
+        kind: 'penalty',
+        perSecond: 20,
+        penaltyMs: 5_000,
+      }),
+    ],
+    [
+      of('6 at once, 40 ms each', '93 / 0.5', 30, 90, 150, { kind: 'at-once', most: 6, serviceMs: 40 }),
+      of('10 at once, 200 ms each', '93 / 0.5', 30, 90, 50, { kind: 'at-once', most: 10, serviceMs: 200 }),
+      of('30 and 10 a second, 20 s each', '85', 40, 180, 20, {
+        kind: 'breathing',
+        high: 30,
+        low: 10,
+        periodMs: 40_000,
+      }),
+      of('20 a second beside a neighbour', '90', 30, 180, 14, {
+        kind: 'neighbour',
+        perSecond: 20,
+        most: 0.6,
+        turnMs: 5_000,
+      }),
+    ],
+    [cold('fixed', 10), cold('sliding', 50)],
+    [cold('fixed', 200)],
+  ]
 }
 
 /** The same kinds of scenarios in a few seconds. */

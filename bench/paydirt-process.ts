@@ -13,14 +13,18 @@ import { scan } from '../src/producers/scan.ts'
 import { createAdvance } from '../src/planning/advance.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter } from './meter.ts'
+import { countRedisCommands } from './redis-commands.ts'
 
 export interface PaydirtOrder {
   env: Record<string, string>
   file: FileConfig
+  /** Counts the commands sent to Redis. */
+  countsRedis?: boolean
 }
 
 limitHeap()
 const order = readOrder<PaydirtOrder>()
+const redisCommands = order.countsRedis ? countRedisCommands() : undefined
 const config = resolveConfig(
   readEnvironment({ PAYDIRT_PORT: '0', ...order.env }),
   fileSchema.parse(order.file),
@@ -67,6 +71,33 @@ serveParent(
         .execute()
       return Object.fromEntries(rows.map(({ state, lookups }) => [state, Number(lookups)]))
     },
+    /** Returns for each press when it came to which stage, in milliseconds since `startMs`. */
+    async pressTimes(startMs: number) {
+      const rows = await context.database.db
+        .selectFrom('tasks')
+        .innerJoin('runs', 'runs.id', 'tasks.run_id')
+        .leftJoin('charges', 'charges.lookup_key', 'tasks.lookup_key')
+        .select([
+          'tasks.status',
+          'runs.started_at',
+          'charges.created_at',
+          'charges.sent_at',
+          'charges.closed_at',
+          'tasks.updated_at',
+        ])
+        .where('runs.trigger', '=', 'button')
+        .orderBy('tasks.id')
+        .execute()
+      const since = (at: Date | null) => (at ? at.getTime() - startMs : null)
+      return rows.map((row) => ({
+        status: row.status,
+        asked: since(row.started_at),
+        reserved: since(row.created_at),
+        sent: since(row.sent_at),
+        settled: since(row.closed_at),
+        ended: since(row.updated_at),
+      }))
+    },
     /** Returns how many deliveries of monitors wait. */
     async deliveriesLeft(): Promise<number> {
       const { left } = await context.database.db
@@ -76,6 +107,7 @@ serveParent(
         .executeTakeFirstOrThrow()
       return Number(left)
     },
+    redisCommands: () => redisCommands,
     async pace() {
       return (await context.openEngine()).pacer.snapshot()
     },

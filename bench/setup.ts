@@ -51,6 +51,29 @@ export async function openStores(kind: Stores['kind']): Promise<Stores | undefin
   }
 }
 
+/** Returns the environment of a process that reads and writes the CRM's stand-in and buys from the stub by API key. */
+export async function envWith(
+  stores: Pick<Stores, 'env'>,
+  crm: Child,
+  serviceUrl: string,
+): Promise<Record<string, string>> {
+  const { baseUrl, token } = await crm.ask<{ baseUrl: string; token: string }>('address')
+  return {
+    ...stores.env,
+    PAYDIRT_SERVICE_URL: serviceUrl,
+    PAYDIRT_API_KEY: 'bench',
+    HUBSPOT_BASE_URL: baseUrl,
+    HUBSPOT_ACCESS_TOKEN: token,
+  }
+}
+
+/** A limit of so many a second, and a file for one lookup a record whose pacer begins near it: learning is not measured. */
+export function steadyPace(perSecond: number) {
+  const limit = { kind: 'bucket' as const, limit: perSecond, windowMs: 1_000, countRefused: false }
+  const file = { ...oneLookup, pacing: { startPerSecond: perSecond * 0.8, concurrency: 64 } }
+  return { limit, file }
+}
+
 export function storesOf({ quick, stores }: BenchOptions): Stores['kind'][] {
   return quick ? ['embedded'] : stores
 }

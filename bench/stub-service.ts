@@ -41,10 +41,10 @@ server.listen(0, '127.0.0.1', () => {
   serveParent({
     url,
     stats: () => stats,
-    /** When a profile was requested and answered, by the machine's clock. */
-    times: (profile: string) => {
-      const times = arrivals.get(profile)
-      return times && { ...times, refused: refusals.get(profile) ?? 0 }
+    /** When a company's profile was requested and answered, by the machine's clock. */
+    times: (slug: string) => {
+      const times = arrivals.get(slug)
+      return times && { ...times, refused: refusals.get(slug) ?? 0 }
     },
   })
 })
@@ -55,11 +55,12 @@ function url(): string {
 
 function answer(request: IncomingMessage, body: string, response: ServerResponse): void {
   if (request.url === '/rpc') return rpc(body, response)
-  if (request.method !== 'POST') return void response.writeHead(404).end()
+  // It knows nothing else: the account's use is asked for too.
+  if (request.url !== '/companies/profnet/lookup') return void response.writeHead(404).end()
   stats.requests += 1
   if (order.limit && !limiter.admit(order.limit, performance.now())) {
     stats.refused += 1
-    const refused = profileOf(body)
+    const refused = slugOf(profileOf(body))
     refusals.set(refused, (refusals.get(refused) ?? 0) + 1)
     response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":"Rate limit exceeded"}')
     return
@@ -70,7 +71,7 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
   const askedAtMs = Date.now()
   setTimeout(() => {
     stats.answered += 1
-    arrivals.set(profile, { askedAtMs, answeredAtMs: Date.now() })
+    arrivals.set(slugOf(profile), { askedAtMs, answeredAtMs: Date.now() })
     if (arrivals.size > 10_000) arrivals.delete(arrivals.keys().next().value as string)
     const data = JSON.stringify(companyAnswer(profile))
     response
@@ -81,6 +82,11 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
 
 function profileOf(body: string): string {
   return String((JSON.parse(body) as Record<string, unknown>)['profnet_url'])
+}
+
+/** A profile has one slug under whatever host the request names it. */
+function slugOf(profile: string): string {
+  return profile.split('/').at(-1) ?? profile
 }
 
 function challenge(request: IncomingMessage, response: ServerResponse): void {

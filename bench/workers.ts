@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { oneLookup, openStores, withStub } from './setup.ts'
+import { envWith, oneLookup, openStores, withStub } from './setup.ts'
 import { printTable, round } from './table.ts'
 
 interface Row {
@@ -30,15 +30,8 @@ export async function workers(options: BenchOptions): Promise<Row[]> {
   const limit = { kind: 'fixed' as const, limit: perSecond, windowMs: 1_000, countRefused: false }
   try {
     return await withStub({ latencyMs, limit }, async (stub, serviceUrl) => {
-      const { baseUrl, token } = await crm.ask<{ baseUrl: string; token: string }>('address')
       const order = {
-        env: {
-          ...stores.env,
-          PAYDIRT_SERVICE_URL: serviceUrl,
-          PAYDIRT_API_KEY: 'bench',
-          HUBSPOT_BASE_URL: baseUrl,
-          HUBSPOT_ACCESS_TOKEN: token,
-        },
+        env: await envWith(stores, crm, serviceUrl),
         file: { ...oneLookup, pacing: { concurrency, startPerSecond: perSecond / 2 } },
       }
       const rows: Row[] = []
