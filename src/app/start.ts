@@ -8,6 +8,7 @@ import { startAlerts } from './ops/alerts.ts'
 import { startMaintenance } from './runs/maintenance.ts'
 import { startWorkerRuntime } from './runs/worker-runtime.ts'
 import { startSchedules } from './schedules/scheduler.ts'
+import { moduleLog } from './context/log.ts'
 
 export type Role = 'all' | 'web' | 'worker' | 'scheduler'
 
@@ -63,8 +64,12 @@ async function startWorker(
   const runtime = await startWorkerRuntime(context, {
     owner: { connectors: names },
     onHalt: (error) =>
-      log.error({ code: error.code, problem: describeError(error) }, 'work is parked until this is fixed'),
-    onLongWait: (ms, reason) => log.warn({ reason, ms }, 'a source refuses requests for a while'),
+      moduleLog(log, 'workers').error(
+        { code: error.code, problem: describeError(error) },
+        'work is parked until this is fixed',
+      ),
+    onLongWait: (ms, reason) =>
+      moduleLog(log, 'workers').warn({ reason, ms }, 'a source refuses requests for a while'),
   })
   stops.push(() => runtime.stop(15_000))
   parts.push(

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../app/config/version.ts'
 import { applyCommand } from './runs/apply-command.ts'
+import { backupCommand } from './backup/backup-command.ts'
+import { restoreCommand } from './backup/restore-command.ts'
 import { completionCommand } from './completion/completion-command.ts'
 import { csvCommand } from './runs/csv-command.ts'
 import { demoCommand } from './demo/demo-command.ts'
@@ -14,6 +16,8 @@ import { initCommand } from './setup/init-command.ts'
 import { historyCommand } from './records/history-command.ts'
 import { optionsCommand } from './setup/options-command.ts'
 import { passwordCommand } from './setup/password-command.ts'
+import { migrateCommand } from './setup/migrate-command.ts'
+import { retentionCommand } from './setup/retention-command.ts'
 import { listsCommand } from './lists/lists-command.ts'
 import { monitorsCommand } from './monitors/monitors-command.ts'
 import { championsCommand } from './champions/champions-command.ts'
@@ -95,6 +99,10 @@ export function createProgram(): Command {
     passwordCommand(),
     serviceCommand(),
     doctorCommand(),
+    migrateCommand(),
+    retentionCommand(),
+    backupCommand(),
+    restoreCommand(),
     optionsCommand(),
     indexCommand(),
     listsCommand(),

@@ -33,6 +33,8 @@ export const errorCode = {
   chainUnreachable: 'chain_unreachable',
   /** An MPP server gave the same challenge to two payments. */
   challengeTaken: 'challenge_taken',
+  /** The database lacks migrations, and this process may not apply them. */
+  schemaBehind: 'schema_behind',
   dataDirInUse: 'data_dir_in_use',
   /** A process that cannot be seen from here may use the data directory. */
   dataDirOwnerUnknown: 'data_dir_owner_unknown',

@@ -232,3 +232,24 @@ test('names are in the order of reports', () => {
     ...championFieldNames,
   ])
 })
+
+test('an address is divided by the country and headquarters of its own answer, whichever was read before', () => {
+  const one = {
+    company_address: '12 High St, Springfield, 12345',
+    country_code: 'US',
+    headquarters: 'Springfield',
+  }
+  const other = { ...one, country_code: 'GB', headquarters: 'High Wycombe' }
+  const third = { ...one, headquarters: null }
+  const alone = [one, other, third].map((answer) => profileValues('company', { ...answer }))
+  expect(alone[0]).toMatchObject({ street: '12 High St', city: 'Springfield', postal_code: '12345' })
+  expect(alone[1]).not.toHaveProperty('postal_code')
+  for (const order of [
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 0, 2],
+    [0, 0, 2],
+  ])
+    for (const each of order)
+      expect(profileValues('company', [one, other, third][each]!)).toEqual(alone[each])
+})

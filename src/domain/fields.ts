@@ -1,4 +1,4 @@
-import { parseAddress, type AddressParts } from './normalise/address.ts'
+import { parseAddress, type AddressHints, type AddressParts } from './normalise/address.ts'
 import type { FieldValue } from './record.ts'
 import { checkValue } from './values/check-value.ts'
 import { kindOf } from './values/kinds.ts'
@@ -195,8 +195,9 @@ export function employerValues(answer: Answer): Record<string, FieldValue> {
  * result. Absent means *not asked*.
  */
 export function isAnswered(source: 'match' | 'company', name: string, answer: Answer): boolean {
-  const fields = source === 'match' ? matchFields : [...profileFields.company, ...enrichmentFields]
-  return fields.some((known) => known.name === name && known.read(answer) !== undefined)
+  return answerFields[source === 'match' ? 'match' : 'enrichment'].some(
+    (known) => known.name === name && known.read(answer) !== undefined,
+  )
 }
 
 function currentPosition(answer: Answer): Answer | undefined {
@@ -224,7 +225,19 @@ function addressPart(answer: Answer, part: keyof AddressParts): unknown {
     country: typeof country === 'string' ? country : undefined,
     headquarters: typeof headquarters === 'string' ? headquarters : undefined,
   }
-  return parseAddress(address, hints)[part] ?? null
+  return partsOf(address, hints)[part] ?? null
+}
+
+let lastAddress: { text: string; hints: AddressHints; parts: AddressParts } | undefined
+
+/** The parts of an address are read one after the other, and the address is divided once. */
+function partsOf(text: string, hints: AddressHints): AddressParts {
+  const isLast =
+    lastAddress?.text === text &&
+    lastAddress.hints.country === hints.country &&
+    lastAddress.hints.headquarters === hints.headquarters
+  if (!isLast || !lastAddress) lastAddress = { text, hints, parts: parseAddress(text, hints) }
+  return lastAddress.parts
 }
 
 /** Returns a property, or null where the object itself is null. */

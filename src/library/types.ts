@@ -311,8 +311,8 @@ export interface SpendReport {
   rows: Record<string, string | number | null>[]
   /** The reasons for which payments were refused, with their number. */
   refused: RefusalRow[]
-  /** Since when spending is stopped, by whom and why; undefined while it is not. */
-  stopped: { since: Date; by: string | null; reason: string } | undefined
+  /** Since when spending is stopped, by whom and why; undefined while it is not. `isRestored`: until the chain was read after a restore. */
+  stopped: { since: Date; by: string | null; reason: string; isRestored?: true } | undefined
   prices: { step: string; price: string | null; cap: string; bought: boolean }[]
   lists: { list: string; month: string; spent: string; cap: string | null }[]
 }

@@ -34,8 +34,13 @@ export interface BeginOptions {
   advance?: Pick<Advance, 'advanceTasksWaitingFor'> | undefined
   /** Returns the first record of the run under each key, among those stored before. Absent: none is. */
   firstOrdinals?: (keys: LookupKey[]) => Promise<Map<LookupKey, number>>
-  /** Stores one task a record, in order. `wanted` are the lookups that they wait for. */
-  store: (tasks: BegunTask[], wanted: LookupKey[]) => Promise<void>
+  /**
+   * Called when lookups are due, before the tasks are stored that wait for them. One that is answered by then moves them on
+   * all the same, because the ledger is asked for answers after the tasks are stored.
+   */
+  onDue?: ((keys: LookupKey[]) => void) | undefined
+  /** Stores one task a record, in order. */
+  store: (tasks: BegunTask[]) => Promise<void>
 }
 
 /**
@@ -45,26 +50,28 @@ export interface BeginOptions {
 export async function beginTasks(
   run: BeginningRun,
   records: readonly RecordToBegin[],
-  { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, store }: BeginOptions,
+  { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, onDue, store }: BeginOptions,
 ): Promise<void> {
   const { ofRun, ofRecords } = await closedFields.find(connector, run, { dryRun: advance === undefined })
   const ofRecord = await ofRecords(records)
-  // Stored before the tasks: a worker that plans their next steps goes by the same fields.
-  await runs.setClosed(run.id, ofRun)
-  const decisions = await planner.decide(
-    records.map((record, index) => ({
-      ...record,
-      closed: { ...ofRecord[index], ...ofRun },
-      runId: run.id,
-      recipe: run.recipe,
-      steps: [],
-    })),
-  )
+  const [decisions] = await Promise.all([
+    planner.decide(
+      records.map((record, index) => ({
+        ...record,
+        closed: { ...ofRecord[index], ...ofRun },
+        runId: run.id,
+        recipe: run.recipe,
+        steps: [],
+      })),
+    ),
+    // Stored before the tasks: a worker that plans their next steps goes by the same fields.
+    runs.setClosed(run.id, ofRun),
+  ])
   const wanted = decisions.flatMap((decision) => (decision.kind === 'lookup' ? [decision.lookup] : []))
   const keys = wanted.map(({ key }) => key)
   const firsts = (await firstOrdinals?.(keys)) ?? new Map<LookupKey, number>()
   if (advance)
-    await lookups.want(wanted, { id: run.id, connector: run.connector, hot: run.trigger === 'button' })
+    await lookups.want(wanted, { id: run.id, connector: run.connector, hot: run.trigger === 'button' }, onDue)
   const tasks = records.map(({ ordinal, identity }, index): BegunTask => {
     const closed = ofRecord[index] ?? {}
     const task = { identity, closed, lookupKey: null, duplicateOf: null, waitingFor: null }
@@ -93,7 +100,7 @@ export async function beginTasks(
         throw new Error('a record without answers can neither be written nor wait')
     }
   })
-  await store(tasks, keys)
+  await store(tasks)
   if (!advance) return
   // A lookup answered before the tasks were stored found none of them waiting.
   const answered = [...(await lookups.facts(keys)).keys()]

@@ -58,7 +58,12 @@ export function startSweep(options: SweepOptions): PollLoop {
     await options.tasks.parkLate(late.map(({ key }) => key))
   }
 
-  const rounds = startPollLoop({ work: sweep, pauseMs: options.everyMs, onError: options.onError })
+  const rounds = startPollLoop({
+    name: 'sweep up what was dropped',
+    work: sweep,
+    pauseMs: options.everyMs,
+    onError: options.onError,
+  })
   return {
     wake: () => rounds.wake(),
     stop() {

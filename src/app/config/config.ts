@@ -9,9 +9,13 @@ import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipe
 import { networkHostsOf } from '../../domain/keys.ts'
 import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
 import { createCatalogue, type Catalogue } from '../../service/catalogue/catalogue.ts'
+import type { RedisAccess } from '../../queues/connection.ts'
+import type { Connections } from '../../store/database/database.ts'
 import type { VocabularyName } from '../../service/catalogue/vocabularies.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
+import { connectionsConfig, type ProcessRole } from './stores/database.ts'
+import { redisConfig } from './stores/redis.ts'
 import { deskConfig, type DeskConfig } from './desk.ts'
 import type { Environment } from './environment.ts'
 import type { fileSchema } from './file.ts'
@@ -20,15 +24,18 @@ import { operationPrices } from './operations.ts'
 import { paymentConfig, type PaymentConfig } from './payment.ts'
 import type { Policies } from './policies.ts'
 import type { ListsConfig } from './lists.ts'
+import { logConfig, type LogConfig } from './observing/log.ts'
 import type { MonitorsConfig } from './watching/monitors.ts'
 import { assertAccountBudgets, assertChampionBudgets } from './watching/account-budgets.ts'
 import { assertMonitorWords } from './watching/monitor-words.ts'
 import { assertFreshChecks } from './watching/fresh-checks.ts'
 import type { ChampionsConfig } from './watching/champions.ts'
+import type { MigratedBy } from '../../store/database/migrating/migrate.ts'
 import type { SignalsConfig } from './watching/signals.ts'
 import type { MatchConfig } from './watching/match-lists.ts'
 import { schedulesOf, type Schedule } from './schedules.ts'
-import { telemetryConfig, type TelemetryConfig } from './telemetry.ts'
+import type { ListenAddress } from './variable-types.ts'
+import { telemetryConfig, type TelemetryConfig } from './observing/telemetry.ts'
 import { version } from './version.ts'
 
 /** All settings, resolved once before anything starts. */
@@ -71,8 +78,8 @@ export interface Config extends PaymentConfig, MatchConfig {
   monitors: MonitorsConfig
   alerts: AlertConfig
   /** Undefined: without end. */
-  answersKeptDays: number | undefined
-  signalsKeptDays: number
+  /** The days that rows are kept, by the settings of retention; undefined: for ever. */
+  keptDays: Readonly<Record<'answers' | 'signals' | 'records' | 'messages' | 'audit', number | undefined>>
   concurrency: number
   startPerSecond: number | undefined
   maxPerSecond: number | undefined
@@ -80,17 +87,24 @@ export interface Config extends PaymentConfig, MatchConfig {
   connectors: ConnectorsConfig
   dataDir: string
   databaseUrl: string | undefined
+  /** Migrates the database, or waits for others, or refuses one that is behind. */
+  migratedBy: MigratedBy | 'caller'
+  /** The connections of a process to Postgres, by its role. */
+  connections: (role: ProcessRole) => Connections
   redisUrl: string | undefined
+  redisAccess: RedisAccess
   /** Prefix of every Redis key: two installations may share a server. */
   redisPrefix: string
   host: string
   port: number
+  /** Undefined: there is no server for probes. */
+  health: ListenAddress | undefined
   metricsToken: string | undefined
   /** Absent: no traces are sent. */
   telemetry: TelemetryConfig | undefined
   http: HttpConfig
   desk: DeskConfig
-  logLevel: string
+  log: LogConfig
 }
 
 /** Throws ConfigError for a recipe with an unknown field or step, and for a default recipe that does not exist. */
@@ -160,8 +174,13 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     champions: file.champions ?? {},
     monitors: file.monitors ?? {},
     alerts: alertConfig(env, file.alerts),
-    answersKeptDays: file.retention?.answersDays,
-    signalsKeptDays: file.retention?.signalsDays ?? 400,
+    keptDays: {
+      answers: file.retention?.answersDays,
+      signals: file.retention?.signalsDays ?? 400,
+      records: file.retention?.recordsDays,
+      messages: file.retention?.messagesDays ?? 400,
+      audit: file.retention?.auditDays,
+    },
     // Enough for 50 a second with an answer in a second.
     concurrency: file.pacing?.concurrency ?? 64,
     startPerSecond: file.pacing?.startPerSecond,
@@ -170,15 +189,17 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     connectors: readConnectors(env, file.connectors),
     dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),
     databaseUrl: env.DATABASE_URL,
-    redisUrl: env.REDIS_URL,
-    redisPrefix: env.PAYDIRT_REDIS_PREFIX ?? 'paydirt',
+    migratedBy: env.PAYDIRT_MIGRATE === 'wait' ? 'others' : 'self',
+    connections: connectionsConfig(file.database),
+    ...redisConfig(env),
     host: env.PAYDIRT_HOST ?? '127.0.0.1',
     port: env.PAYDIRT_PORT ?? 8080,
+    health: env.PAYDIRT_HEALTH,
     metricsToken: env.PAYDIRT_METRICS_TOKEN,
     telemetry: telemetryConfig(env),
     http: httpConfig(env, file.http),
     desk: deskConfig(env, file.desk),
-    logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',
+    log: logConfig(env.PAYDIRT_LOG_LEVEL, file.log),
   }
 }
 

@@ -4,47 +4,22 @@ import { z } from 'zod'
 import { connectorVariables } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { httpsUrl } from '../../domain/https-url.ts'
-import { ofType, setting } from '../../domain/setting.ts'
+import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
+import {
+  addresses,
+  headerName,
+  httpUrl,
+  listenAddress,
+  port,
+  privateKey,
+  secret,
+  text,
+  word,
+} from './variable-types.ts'
+import { storeVariables } from './stores/variables.ts'
+import { logLevels } from './observing/log.ts'
 import { isServiceLink, unknownVariables } from './unknown-variables.ts'
-
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
-const addresses = ofType(
-  'addresses (`0x` and 40 hex digits), comma-separated',
-  z
-    .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter(Boolean),
-    )
-    // An empty list would trust the first recipient that is seen.
-    .pipe(z.array(address).min(1, 'names no address; remove it to trust the first recipient that is seen')),
-)
-const privateKey = ofType(
-  '`0x` and 64 hex digits',
-  z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)'),
-)
-const word = ofType(
-  'one lower-case word',
-  z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word'),
-)
-const text = z.string().min(1)
-const secret = ofType('16 characters or more', z.string().min(16, 'must have 16 characters or more'))
-const headerName = ofType(
-  'name of a header',
-  z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'),
-)
-const port = ofType(
-  'port',
-  z
-    .string()
-    .regex(/^\d{1,5}$/, 'is not a port')
-    .transform(Number)
-    .pipe(z.number().max(65_535, 'is not a port')),
-)
-const httpUrl = ofType('URL', z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }))
 
 /** Every variable that Paydirt reads, in the groups of docs/configuration.md. */
 export const variableGroups = {
@@ -116,31 +91,28 @@ export const variableGroups = {
       default: '.paydirt',
       example: '/var/lib/paydirt',
     }),
-    DATABASE_URL: setting(
-      ofType('`postgres://` URL', z.url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// URL' })),
-      {
-        means: 'PostgreSQL in place of the embedded database',
-        defaultText: 'PGlite in the data directory',
-        example: 'postgres://paydirt@db.example.com/paydirt',
-      },
-    ),
-    REDIS_URL: setting(
-      ofType('`redis://` URL', z.url({ protocol: /^rediss?$/, error: 'is not a redis:// URL' })),
-      {
-        means: 'Redis or Valkey in place of the embedded one',
-        defaultText: 'Valkey inside the process',
-        example: 'redis://redis.example.com:6379',
-      },
-    ),
+    ...storeVariables,
     PAYDIRT_REDIS_PREFIX: setting(word, {
       means: 'prefix of every key: two installations that share a Redis need two',
       default: 'paydirt',
       example: 'paydirt_test',
     }),
-    PAYDIRT_LOG_LEVEL: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']), {
-      means: 'how much is logged, as JSON lines on standard error',
+    PAYDIRT_MIGRATE: setting(z.enum(['self', 'wait']), {
+      means:
+        'which process brings [the schema](upgrades.md) of PostgreSQL up to date: this one, or another (`paydirt migrate`), for which this one waits',
+      default: 'self',
+      example: 'wait',
+    }),
+    PAYDIRT_HEALTH: setting(listenAddress, {
+      means:
+        'where each role of `paydirt start` answers [probes](operations.md), by HTTP; a path is a Unix socket',
+      defaultText: 'nowhere',
+      example: '0.0.0.0:8081',
+    }),
+    PAYDIRT_LOG_LEVEL: setting(logLevels, {
+      means: 'how much is logged, as JSON lines on standard error, by [module](operations.md#logs)',
       default: 'warn',
-      example: 'info',
+      example: 'info,pay=debug',
     }),
   },
   'Web role, desk and alerts': {

@@ -15,8 +15,10 @@ import { endpointNames } from '../../service/catalogue/path-names.ts'
 import { alertsSchema } from './alerts.ts'
 import { budgetsSchema } from './budgets.ts'
 import { describeIssues } from './describe-issues.ts'
+import { databaseSchema } from './stores/database.ts'
 import { deskSchema } from './desk.ts'
 import { httpSchema } from './http.ts'
+import { logSchema } from './observing/log.ts'
 import { listsSchema } from './lists.ts'
 import { paymentSchema } from './payment.ts'
 import { operationsSchema } from './operations.ts'
@@ -145,7 +147,7 @@ export const fileSchema = z.strictObject({
   pacing: z
     .strictObject({
       concurrency: setting(z.number().int().min(1).max(500), {
-        means: 'lookups in flight in one process',
+        means: 'lookups in flight in one process, and as many beside them that people wait for (at least 8)',
         default: 64,
         example: 16,
       }),
@@ -161,8 +163,10 @@ export const fileSchema = z.strictObject({
       }),
     })
     .optional(),
+  database: databaseSchema.optional(),
   connectors: connectorsSchema.optional(),
   http: httpSchema.optional(),
+  log: logSchema.optional(),
   desk: deskSchema.optional(),
   csv: csv.file.optional(),
 })

@@ -30,6 +30,32 @@ export const httpSchema = z.strictObject({
       }),
     })
     .optional(),
+  /** Bounds from which background requests are refused, so that presses go on; 0: never for this. */
+  shed: z
+    .strictObject({
+      databaseMs: setting(z.int().min(0).max(60_000), {
+        means:
+          'the slowest answer of the database from which [background requests](http.md#load-shed) are refused; 0: never',
+        default: 3_000,
+        example: 500,
+      }),
+      redisMs: setting(z.int().min(0).max(60_000), {
+        means: 'the same for Redis',
+        default: 2_000,
+        example: 200,
+      }),
+      pressWaitSeconds: setting(z.int().min(0).max(3_600), {
+        means: 'the longest that a press may have waited before background requests are refused; 0: never',
+        default: 120,
+        example: 30,
+      }),
+      holdSeconds: setting(z.int().min(1).max(600), {
+        means: 'how long everything stays below half of its bound before background requests are taken again',
+        default: 10,
+        example: 30,
+      }),
+    })
+    .optional(),
   monitor: z
     .strictObject({
       recipe: setting(z.string().min(1), {
@@ -83,6 +109,8 @@ export interface HttpConfig {
   hubspotSecret: string | undefined
   salesforceSecret: string | undefined
   salesforceJwt: { key: KeyObject; issuer: string; audience: string } | undefined
+  /** Milliseconds; 0: never. */
+  shed: { database: number; redis: number; presses: number; hold: number }
   monitorSecret: string | undefined
   monitorHeader: string
   monitorRecipe: string | undefined
@@ -105,6 +133,12 @@ export function httpConfig(env: Environment, file: z.output<typeof httpSchema> =
       key: readCertificate(jwt.certificateFile),
       issuer: jwt.issuer,
       audience: jwt.audience,
+    },
+    shed: {
+      database: file.shed?.databaseMs ?? 3_000,
+      redis: file.shed?.redisMs ?? 2_000,
+      presses: (file.shed?.pressWaitSeconds ?? 120) * 1_000,
+      hold: (file.shed?.holdSeconds ?? 10) * 1_000,
     },
     monitorSecret: env.PAYDIRT_MONITOR_SECRET,
     monitorHeader: env.PAYDIRT_MONITOR_HEADER ?? 'x-paydirt-monitor-secret',

@@ -44,7 +44,7 @@ export const policiesSchema = z.strictObject({
   ...rulesOfConnectors,
 })
 
-/** The time that answers and signals are stored. */
+/** The time that rows of the ledger are stored; docs/operations.md has the tables. */
 export const retentionSchema = z.strictObject({
   answersDays: setting(z.number().min(1).max(3650), {
     means: 'answers older than so many days are erased, and bought again when a run needs them',
@@ -56,6 +56,23 @@ export const retentionSchema = z.strictObject({
       '[signals](signals.md) that were seen last so many days ago are deleted, and scores of such days; what still goes on stays',
     default: 400,
     example: 800,
+  }),
+  recordsDays: setting(z.number().min(90).max(3650), {
+    means:
+      'what was done with records so many days ago is [erased](operations.md#retention): tasks, values that were written, lookups, plans, notes, matches, reviews. Amounts stay. It cannot be undone or explained any more',
+    defaultText: 'kept for ever',
+    example: 730,
+  }),
+  messagesDays: setting(z.number().min(60).max(3650), {
+    means: 'alerts, callbacks, refused calls and times of schedules that ended so many days ago are deleted',
+    default: 400,
+    example: 180,
+  }),
+  auditDays: setting(z.number().min(60).max(3650), {
+    means:
+      'entries of the audit log older than so many days are deleted; the newest of each kind stays without a name',
+    defaultText: 'kept for ever',
+    example: 1095,
   }),
 })
 

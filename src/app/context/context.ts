@@ -17,9 +17,10 @@ import { createFieldWriteLedger, type FieldWriteLedger } from '../../store/write
 import { createClosedFieldsFinder, type ClosedFieldsFinder } from '../../planning/closed-fields.ts'
 import { createStepPlanner, type StepPlanner } from '../../planning/step-planner.ts'
 import type { Config } from '../config/config.ts'
+import type { ProcessRole } from '../config/stores/database.ts'
 import { ruleOf } from '../config/policies.ts'
 import { openEngine, type Engine } from './engine.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog, moduleLog, type Log } from './log.ts'
 
 /** Everything that the parts are built from, in one visible place. A worker takes the few of them that it names. */
 export interface Context {
@@ -64,11 +65,13 @@ export interface Overrides {
   journal?: (journal: ChargeJournal) => ChargeJournal
   send?: (send: Send) => Send
   gatherMs?: number
+  /** The role of `paydirt start`. Default: a command. */
+  role?: ProcessRole
 }
 
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   const { now = () => new Date(), randomBytes = nodeRandomBytes } = overrides
-  const log = overrides.log ?? createLog(config.logLevel)
+  const log = overrides.log ?? createLog(config.log)
   const telemetry = config.telemetry
     ? await import('./telemetry.ts').then(({ startTelemetry }) => startTelemetry(config.telemetry!))
     : undefined
@@ -76,6 +79,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     dataDir: config.dataDir,
     onQuery: telemetry && traceQuery,
     url: config.databaseUrl,
+    migratedBy: config.migratedBy,
+    onMigration: (line, level) => moduleLog(log, 'store')[level](line),
+    connections: config.connections(overrides.role ?? 'command'),
   })
   const { db } = database
   // Released in reverse order. Telemetry ends last, so that the end of everything else is traced too.
@@ -120,7 +126,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         prices: config.prices,
         suppressed: suppressions.match,
         now,
-        onUnexpected: (failure) => log.warn(failure, 'a record could not be planned, and was rejected'),
+        onUnexpected: (failure) =>
+          moduleLog(log, 'planning').warn(failure, 'a record could not be planned, and was rejected'),
       }),
       closedFields: createClosedFieldsFinder({
         recipes: config.recipes,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { privateKeyToAccount } from 'viem/accounts'
 import { describeError, describeUnexpected } from '../../domain/errors.ts'
 import { crmNames } from '../../connectors/definitions.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
@@ -34,7 +33,7 @@ import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
 import type { Config } from '../config/config.ts'
 import { createScreen } from '../../service/calls/screen-page.ts'
 import { withRenames } from '../../service/catalogue/with-renames.ts'
-import type { Log } from './log.ts'
+import { moduleLog, type Log } from './log.ts'
 import { createMeter, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
 import { createObserver, type Observer } from './observer.ts'
@@ -106,7 +105,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   })
   onOpened(
     await savePacerState(pacers, createPacerStateStore(db, { now }), (error) =>
-      log.debug({ problem: describeError(error) }, 'the learned pace could not be saved this time'),
+      moduleLog(log, 'queues').debug(
+        { problem: describeError(error) },
+        'the learned pace could not be saved this time',
+      ),
     ),
   )
   const meter = createMeter(db, {
@@ -116,7 +118,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       return (await (pacer ?? pacers.lookup).snapshot()).perSecond
     },
     onError: (error) =>
-      log.debug({ problem: describeError(error) }, 'measurements could not be saved this time'),
+      moduleLog(log, 'store').debug(
+        { problem: describeError(error) },
+        'measurements could not be saved this time',
+      ),
   })
   onOpened(() => meter.close())
   const acquirePermit = createAcquirePermit(pacers, now, meter.request)
@@ -130,7 +135,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     catalogue,
     now,
     onError: (error) =>
-      log.debug({ problem: describeError(error) }, 'observations could not be saved this time'),
+      moduleLog(log, 'store').debug(
+        { problem: describeError(error) },
+        'observations could not be saved this time',
+      ),
   })
   onOpened(() => observer.close())
   const screen = createScreen({ catalogue, suppressed: suppressions.match })
@@ -178,16 +186,22 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 async function openQueues({ config, log, isTraced, onOpened }: EngineOptions) {
-  const redis = await openRedis(config.redisUrl)
+  const redis = await openRedis(config.redisUrl, config.redisAccess)
   onOpened(() => redis.close())
   const queueTelemetry = isTraced ? await openQueueTelemetry() : undefined
   const queues = createQueues(redis.redis, {
     prefix: config.redisPrefix,
     telemetry: queueTelemetry,
     onError: (error) =>
-      log.debug({ code: (error as { code?: string }).code, message: error.message }, 'queue'),
+      moduleLog(log, 'queues').debug(
+        { code: (error as { code?: string }).code, message: error.message },
+        'queue',
+      ),
     onFailed: (error) =>
-      log.warn({ problem: describeUnexpected(error) }, 'a worker met an error and will try the work again'),
+      moduleLog(log, 'queues').warn(
+        { problem: describeUnexpected(error) },
+        'a worker met an error and will try the work again',
+      ),
   })
   onOpened(() => queues.close())
   return { redis, queueTelemetry, queues }
@@ -203,11 +217,38 @@ async function openPayments(
   const { db } = options.database
   // Loaded only by commands that may pay: the protocols' libraries are large.
   const { createPayments } = await import('./payments.ts')
-  return createPayments({
+  const { signingAccount } = await import('../../pay/signing/account.ts')
+  const account = config.walletKey === undefined ? undefined : signingAccount(config.walletKey)
+  const { noticeRestore, wasUsedBefore } = await import('../restored/notice-restore.ts')
+  const { finishRestore } = await import('../restored/finish-restore.ts')
+  /** A ledger in restore mode buys nothing; the chain may be read at the next pass where it cannot be read now. */
+  async function leaveRestoreMode(): Promise<void> {
+    try {
+      await finishRestore(options, account?.address)
+    } catch (error) {
+      log.warn(
+        { problem: describeError(error) },
+        'the chain cannot be read yet, and a restored ledger waits for that',
+      )
+    }
+  }
+  if (account && config.apiKey === undefined)
+    await noticeRestore(options, account.address).catch((error: unknown) =>
+      log.debug(
+        { problem: describeError(error) },
+        'the chain was not asked for payments of before a restore',
+      ),
+    )
+  await leaveRestoreMode()
+  const payments = createPayments({
     config,
     db,
     chain,
-    account: config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey),
+    account,
+    usedBefore: (authorization, transaction) =>
+      authorization.terms.protocol === 'x402'
+        ? wasUsedBefore(options, authorization, transaction)
+        : Promise.resolve(false),
     ledgerId: await ledgerId(db, options.randomBytes),
     send: service.send,
     wireBody: service.wireBody,
@@ -222,9 +263,20 @@ async function openPayments(
     observer,
     onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
     onWarning: ({ kind, field, to }, endpoint) =>
-      log.warn({ endpoint, field, to }, `the service has ${kind} a field of our request`),
-    onError: (error) => log.warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
+      moduleLog(log, 'service').warn(
+        { endpoint, field, to },
+        `the service has ${kind} a field of our request`,
+      ),
+    onError: (error) =>
+      moduleLog(log, 'pay').warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
   })
+  return {
+    ...payments,
+    async resolve(restedMs) {
+      await leaveRestoreMode()
+      return payments.resolve(restedMs)
+    },
+  }
 }
 
 function measured(fetchFree: Service['fetchFree'], meter: Meter): Service['fetchFree'] {

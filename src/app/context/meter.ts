@@ -101,6 +101,7 @@ export function createMeter(db: Database, { now, paceOf, onError }: MeterOptions
   // The first save waits as well: a short command saves once, at its end.
   let isFirst = true
   const saving = startPollLoop({
+    name: 'save measurements',
     work: async () => {
       if (!isFirst) await save()
       isFirst = false
@@ -115,6 +116,10 @@ export function createMeter(db: Database, { now, paceOf, onError }: MeterOptions
       add('exchange', operation, outcome, ['all'], { sum: ms / 1_000, ms }),
     crmCall: (connector, call, ms) =>
       add('crm_call', connector, call, ['all', 'minute', 'quarter'], { sum: ms / 1_000, ms }),
+    // The ledger keeps the outcome of each record only for as long as its retention says, and a counter must not go back.
+    written: (connector, outcome) => add('written', connector, outcome, ['all'], { sum: 0 }),
+    onDemand: (connector, outcome, ms) =>
+      add('on_demand', connector, outcome, ['all'], { sum: ms / 1_000, ms }),
     request(path, end) {
       usedPaths.add(path)
       add('request', path, end, ['minute', 'quarter'], { sum: 0 })

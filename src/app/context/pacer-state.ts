@@ -35,7 +35,12 @@ export async function savePacerState(
     }
   }
 
-  const saving = startPollLoop({ work: save, pauseMs: saveEveryMs, onError })
+  const saving = startPollLoop({
+    name: 'save what paces were learned',
+    work: save,
+    pauseMs: saveEveryMs,
+    onError,
+  })
   return async () => {
     await Promise.race([saving.stop().then(save), delay(lastSaveMs, undefined, { ref: false })]).catch(
       onError,

@@ -18,6 +18,8 @@ import type { Chain } from '../../pay/chain/chain.ts'
 import { createFunds, type Funds } from '../../pay/funds.ts'
 import { createMpp } from '../../pay/mpp/protocol.ts'
 import { createPayer, type Payer } from '../../pay/payer.ts'
+import type { PayerOptions } from '../../pay/payer-options.ts'
+import { seedSecret } from '../../pay/payment-seed.ts'
 import type { Purchase } from '../../pay/purchase.ts'
 import { createResolver, type Resolution } from '../../pay/resolver.ts'
 import { createX402 } from '../../pay/x402/protocol.ts'
@@ -54,6 +56,7 @@ export interface PaymentsOptions {
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   /** Takes out of an answer what the ledger must not hold. */
   screen?: ((operation: Operation, answer: StoredAnswer) => Promise<StoredAnswer>) | undefined
+  usedBefore?: PayerOptions['usedBefore']
   now: () => Date
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
   onUnpaidRequest: (runId: string) => void
@@ -100,7 +103,9 @@ export function createPayments(options: PaymentsOptions): Payments {
     screen: options.screen,
     errorFor: answerError,
     ledgerId: options.ledgerId,
+    seedSecret: config.walletKey === undefined ? undefined : seedSecret(config.walletKey),
     lifetimeSeconds: config.authorizationSeconds,
+    usedBefore: options.usedBefore,
     rebuyLost: config.rebuyLost,
     now,
     onRequest: options.onUnpaidRequest,

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../../store/database/database.ts'
 import { createProbation, type Probation, type ProbationPlace } from '../../workers/lookup/probation.ts'
 import type { Config } from '../config/config.ts'
-import type { Log } from './log.ts'
+import { moduleLog, type Log } from './log.ts'
 
 export interface ProbationParts {
   config: Pick<Config, 'catalogue'>
@@ -52,7 +52,7 @@ export async function openProbation({
       states: () => operationStates(db),
     },
     now,
-    onStopped: ({ operation, place }, reason) => log.warn({ operation, place }, reason),
+    onStopped: ({ operation, place }, reason) => moduleLog(log, 'service').warn({ operation, place }, reason),
   })
 }
 

@@ -1,6 +1,6 @@
 import { context, propagation, SpanKind, trace, type Attributes, type Context } from '@opentelemetry/api'
 import type { ReadableSpan, Span, SpanProcessor } from '@opentelemetry/sdk-trace-node'
-import type { TelemetryConfig } from '../config/telemetry.ts'
+import type { TelemetryConfig } from '../config/observing/telemetry.ts'
 import { version } from '../config/version.ts'
 
 export interface Telemetry {

@@ -4,6 +4,7 @@ import { startPollLoop, type PollLoop } from '../../timing/poll-loop.ts'
 import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { workDueMatches } from './work-match.ts'
+import { moduleLog } from '../context/log.ts'
 
 const pauseMs = 5_000
 const atOnce = 5
@@ -15,7 +16,7 @@ export async function startMatches(context: Context): Promise<{ stop(): Promise<
   const own = new Map<string, Connector>()
   const stopping = new AbortController()
   const onError = (error: unknown) =>
-    context.log.warn({ problem: describeError(error) }, 'a match has failed')
+    moduleLog(context.log, 'monitors').warn({ problem: describeError(error) }, 'a match has failed')
 
   async function connectorOf(name: string): Promise<Connector> {
     const known = context.connectors.get(name) ?? own.get(name)
@@ -26,6 +27,9 @@ export async function startMatches(context: Context): Promise<{ stop(): Promise<
   }
 
   const loop: PollLoop = startPollLoop({
+    name: 'work matches',
+    // A match buys people and writes records, and a CRM may let it wait.
+    longestMs: 21_600_000,
     work: async () =>
       void (await workDueMatches(context, { signal: stopping.signal, connectorOf, onError, limit: atOnce })),
     pauseMs,

@@ -122,6 +122,7 @@ async function workLeased(
   if (!onMatch)
     return matches.end(match.id, 'left', `monitors.${match.monitor} declares nothing to do on a match`)
   const renewal = startPollLoop({
+    name: 'renew the lease of a match',
     work: () => matches.renew(match.id, leaseMs),
     pauseMs: renewMs,
     onError: () => {},

@@ -8,6 +8,7 @@ import { creditsBooked, type CreditsBooked } from '../../store/ledger/paid-charg
 import { automaticMonitors } from '../config/watching/match-lists.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** The workspace of the API key, as the service reports it, beside what the ledger has booked with the key. */
 export interface AccountCount {
@@ -125,7 +126,8 @@ export async function takeFirstCount(
   const { apiKey } = context.config
   if (!apiKey || (await readBaseline(ledgerOf(context.database), nameOf(apiKey.key)))) return
   const count = await accountCount(context, engine)
-  if (count?.problem) context.log.warn({ problem: count.problem }, "the account's count cannot be read")
+  if (count?.problem)
+    moduleLog(context.log, 'pay').warn({ problem: count.problem }, "the account's count cannot be read")
 }
 
 /** The key itself is never stored. */

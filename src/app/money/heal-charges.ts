@@ -2,6 +2,7 @@ import { formatUsd } from '../../domain/money.ts'
 import { healCharges, type HealedCharge } from '../../store/ledger/heal-charges.ts'
 import type { Context } from '../context/context.ts'
 import { reconcile, type Reconciliation } from './reconcile.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** A charge that was closed as unpaid by mistake, as a report shows it. */
 export interface Healed {
@@ -30,7 +31,10 @@ export async function reconcileAndHeal(
   const healed = await heal(context, wallet, first)
   if (healed.length === 0) return { ...first, healed: [] }
   for (const { id, state, transaction } of healed)
-    context.log.warn({ charge: id, state, transaction }, 'a charge closed as unpaid was paid after all')
+    moduleLog(context.log, 'pay').warn(
+      { charge: id, state, transaction },
+      'a charge closed as unpaid was paid after all',
+    )
   await resolve()
   return { ...(await reconcile(context, wallet)), healed: healed.map(shown) }
 }

@@ -9,7 +9,8 @@ import {
 import { paidTotals, type PaidTotals } from '../../store/ledger/paid-charges.ts'
 import type { Block } from '../../pay/chain/transfer-log.ts'
 import type { Context } from '../context/context.ts'
-import { readTransfers, transferScope } from './read-transfers.ts'
+import { restoredReport, type RestoredReport } from '../../store/restored/restored-payments.ts'
+import { readTransfers, transferScope } from '../restored/read-transfers.ts'
 
 /** One difference between ledger and chain. */
 export interface Difference {
@@ -47,6 +48,8 @@ export interface Reconciliation {
   /** The last block whose logs were read, and the last one whose logs the node no longer has. */
   readThrough?: string | undefined
   logsGoneThrough?: string | undefined
+  /** Undefined: this ledger was never restored from a backup. */
+  restored?: RestoredReport | undefined
 }
 
 type ReconcileContext = Pick<Context, 'database' | 'chain' | 'config'>
@@ -84,6 +87,7 @@ export async function reconcile(
     unknown: add(compared.unlogged, unlogged),
     readThrough: read && String(read.head.number),
     logsGoneThrough: read?.goneThrough?.toString(),
+    restored: await restoredReport(db),
   }
 }
 

@@ -11,6 +11,8 @@ export interface SpendingStop {
   by: string | null
   /** The reason which that person gave; for the command line the command. */
   reason: string
+  /** Reading the chain ends it: the ledger was restored. */
+  isRestored?: true
 }
 
 type StopContext = Pick<Context, 'database' | 'now' | 'spendSwitch'>
@@ -23,6 +25,7 @@ export async function spendingStop({
 }: StopContext): Promise<SpendingStop | undefined> {
   const stopped = await spendSwitch.isStopped()
   if (!stopped) return undefined
+  if (stopped.isRestored) return { ...stopped, by: null }
   const last = await createAuditLog(database.db, { now }).lastOf('spending.stop')
   return { ...stopped, by: last?.actor ?? null }
 }

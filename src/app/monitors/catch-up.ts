@@ -9,6 +9,7 @@ import type { Context } from '../context/context.ts'
 import { knownOfAccount, withAcceptedNames } from '../service/known-of-account.ts'
 import { assertAffordable, planCall } from '../service/plan-call.ts'
 import { compareMonitors, type ShownMonitor } from './compare-monitors.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface CatchUpOptions {
   signal: AbortSignal
@@ -193,7 +194,10 @@ async function shownMonitors(context: Context, run: ActionRun): Promise<ShownMon
     const { monitors, idName } = await readAllMonitors({ context, run }, name)
     return monitors.map((fields) => ({ id: String(fields[idName]), fields }))
   } catch (error) {
-    context.log.warn({ problem: describeError(error) }, 'the list of monitors was not read')
+    moduleLog(context.log, 'monitors').warn(
+      { problem: describeError(error) },
+      'the list of monitors was not read',
+    )
     return undefined
   }
 }
@@ -203,7 +207,10 @@ async function compareDeclared(context: Context, shown: ShownMonitor[], signal: 
   try {
     await compareMonitors(context, { signal, shown })
   } catch (error) {
-    context.log.warn({ problem: describeError(error) }, 'monitors were not compared with the settings')
+    moduleLog(context.log, 'monitors').warn(
+      { problem: describeError(error) },
+      'monitors were not compared with the settings',
+    )
   }
 }
 

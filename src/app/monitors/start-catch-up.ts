@@ -2,6 +2,7 @@ import { describeError } from '../../domain/errors.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
 import { catchUp } from './catch-up.ts'
+import { moduleLog } from '../context/log.ts'
 
 const lookEveryMs = 30_000
 /** A delivery of a busy service takes a while. */
@@ -17,9 +18,15 @@ export function startCatchUp(context: Context): { stop(): Promise<void> } | unde
   if (Object.keys(monitors).length === 0 || everyMs === 0) return undefined
   const ending = new AbortController()
   const onError = (error: unknown) =>
-    context.log.warn({ problem: describeError(error) }, 'the logs of monitors were not read')
+    moduleLog(context.log, 'monitors').warn(
+      { problem: describeError(error) },
+      'the logs of monitors were not read',
+    )
   let isFirst = true
   const loop = startPollLoop({
+    name: 'read the logs of monitors',
+    // Page by page, at the pace that the service allows.
+    longestMs: 21_600_000,
     async work() {
       const isForced = isFirst
       isFirst = false
@@ -29,8 +36,13 @@ export function startCatchUp(context: Context): { stop(): Promise<void> } | unde
         graceMs,
         isForced,
       })) {
-        if (problem !== null) context.log.warn({ monitor, problem }, 'the log of a monitor was not read')
-        else if (missing > 0) context.log.warn({ monitor, missing }, 'deliveries were missing and are worked')
+        if (problem !== null)
+          moduleLog(context.log, 'monitors').warn({ monitor, problem }, 'the log of a monitor was not read')
+        else if (missing > 0)
+          moduleLog(context.log, 'monitors').warn(
+            { monitor, missing },
+            'deliveries were missing and are worked',
+          )
       }
     },
     pauseMs: Math.min(lookEveryMs, everyMs),

@@ -119,7 +119,10 @@ async function judge(
         ? [{ ...row, outcome: 'already', isNews: true, reason: 'it did not arrive' }]
         : left('it was sent a moment ago and may still arrive: run the same command again in some minutes')
     }
-    if (noteId === null) return left('its subject was forgotten')
+    if (noteId === null)
+      return left(
+        'its values were erased: its subject was forgotten, or it is older than retention.recordsDays',
+      )
     const current = snapshots.get(noteId)
     if (!current) return [{ ...row, outcome: 'already', isNews: true, reason: 'it is gone' }]
     if (snapshot === null) return left(unknown)

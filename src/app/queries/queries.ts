@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { backUp } from '../backup/back-up.ts'
 import { championsReport } from '../champions/champions-report.ts'
 import { listActions } from '../actions/list-actions.ts'
 import { reportDeliveries } from '../monitors/deliveries-report.ts'
@@ -15,6 +16,7 @@ import { makeSignalsReport } from '../signals/reporting/signals-report.ts'
 import { describeCall } from '../service/describe-call.ts'
 import { describeOperations } from '../service/describe-operations.ts'
 import { verifyAnswers } from '../service/verify-answers.ts'
+import { reportRetention } from '../runs/retention.ts'
 import { describeRun } from '../runs/run-detail.ts'
 import { listRuns } from '../runs/run-list.ts'
 import { listSchedules } from '../schedules/schedule-commands.ts'
@@ -34,6 +36,7 @@ const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field', 'list'] as 
  * keep what they learned from the chain and from merges. A result goes from process to process, so it is plain data.
  */
 export const queries = {
+  backup: query(z.strictObject({ file: z.string() }), (context, { file }) => backUp(context, file)),
   runs: query(z.strictObject({ limit: z.int() }), (context, { limit }) => listRuns(context, limit)),
   run: query(z.strictObject({ id: z.string() }), (context, { id }) => describeRun(context, id)),
   history: query(recordName().extend({ run: z.string().optional() }), historyOf),
@@ -106,7 +109,9 @@ export const queries = {
     operations: await describeOperations(context),
     actions: await listActions(context),
     indexes: await indexAges(context),
+    retention: await reportRetention(context),
   })),
+  retention: query(z.strictObject({}), reportRetention),
   suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
   tokens: query(z.strictObject({}), ({ database, now }) => createApiTokenLedger(database.db, { now }).list()),
 }

@@ -8,6 +8,7 @@ import { version } from '../config/version.ts'
 import type { Context } from '../context/context.ts'
 import { requestOf } from './read-request.ts'
 import { draftPath, socketPath } from './socket-path.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** The first line that whoever connects gets: who holds the ledger. */
 export const greetingSchema = z.object({
@@ -60,7 +61,10 @@ export async function serveQueries(context: Context): Promise<{ stop(): Promise<
   try {
     await listen(server, path)
   } catch (error) {
-    context.log.debug({ problem: describeUnexpected(error) }, 'no socket for the queries of other commands')
+    moduleLog(context.log, 'store').debug(
+      { problem: describeUnexpected(error) },
+      'no socket for the queries of other commands',
+    )
     return { async stop() {} }
   }
   server.unref()
@@ -113,7 +117,10 @@ async function answerTo(context: Context, line: string): Promise<Answer> {
   } catch (error) {
     if (error instanceof PaydirtError)
       return { error: { kind: kindOf(error), code: error.code, message: error.message } }
-    context.log.warn({ problem: describeUnexpected(error) }, 'a query of another command failed')
+    moduleLog(context.log, 'store').warn(
+      { problem: describeUnexpected(error) },
+      'a query of another command failed',
+    )
     return { error: { kind: 'other', code: 'query_failed', message: describeUnexpected(error) } }
   }
 }

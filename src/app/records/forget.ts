@@ -121,7 +121,7 @@ async function countJobs(
   work: (queues: Queues) => Promise<number>,
 ): Promise<number> {
   if (config.redisUrl === undefined || keys.length === 0) return 0
-  const redis = await openRedis(config.redisUrl)
+  const redis = await openRedis(config.redisUrl, config.redisAccess)
   const queues = createQueues(redis.redis, { prefix: config.redisPrefix, onError: () => {} })
   try {
     return await work(queues)

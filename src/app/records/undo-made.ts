@@ -213,7 +213,10 @@ async function judge(
     if (state === 'archived') return { ordinal, record, entity, outcome: 'already', isNews: false }
     if (state !== 'created')
       return left('nobody knows yet if it was made: `paydirt apply` of its plan finishes the run')
-    if (record === null) return left('its subject was forgotten')
+    if (record === null)
+      return left(
+        'its values were erased: its subject was forgotten, or it is older than retention.recordsDays',
+      )
     const current = now.get(record)
     if (!current)
       return {

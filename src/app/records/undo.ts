@@ -220,14 +220,20 @@ function decideUndo(
   write: FieldWrite,
   record: CurrentRecord | undefined,
 ): { as?: 'restore' | 'already'; reason?: string } {
-  if (isForgottenRecord(write.recordId)) return { reason: 'its subject was forgotten' }
+  if (isForgottenRecord(write.recordId))
+    return {
+      reason: 'its values were erased: its subject was forgotten, or it is older than retention.recordsDays',
+    }
   if (write.state === 'superseded') {
     const wasWritten = write.writtenAt !== null
     return { reason: wasWritten ? 'it was written again since' : 'it was changed while it was written' }
   }
   if (record?.state === 'unreadable') return { reason: record.reason }
   if (record?.state !== 'present') return { reason: 'the record is gone, merged or converted' }
-  if (write.new === null) return { reason: 'its subject was forgotten' }
+  if (write.new === null)
+    return {
+      reason: 'its values were erased: its subject was forgotten, or it is older than retention.recordsDays',
+    }
   const country = record.values['country_code']
   const now = record.values[write.field]
   const isNone = (value: FieldValue | null) => value === null || value === clearedValue

@@ -2,6 +2,7 @@ import { foregroundSources } from '../../connectors/definitions.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
+import { vacuumTables } from '../../store/database/vacuum-tables.ts'
 import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
 import { indexTasks } from '../../store/search/index-tasks.ts'
@@ -10,6 +11,7 @@ import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 import { obeyOrders } from '../money/spend-switch.ts'
 import { enforceRetention } from './retention.ts'
+import { moduleLog } from '../context/log.ts'
 
 type MaintenanceRole = 'worker' | 'scheduler'
 
@@ -21,6 +23,8 @@ interface MaintenanceJob {
   work: () => Promise<unknown>
   /** `work` returns the pause to the next round, where it differs from `everyMs`. */
   setsPause?: true
+  /** Only where a round may take longer than ten minutes. */
+  longestMs?: number
 }
 
 function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): MaintenanceJob[] {
@@ -39,6 +43,8 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       everyMs: 60_000,
       roles: ['worker', 'scheduler'],
       work: () => engine.resolve(),
+      // Asks the chain for each of them, which may be slow.
+      longestMs: 21_600_000,
     },
     {
       name: 'refresh statistics',
@@ -53,6 +59,12 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       work: () => checkpointWhenLong(database),
     },
     {
+      name: 'free the room of old row versions',
+      everyMs: 5_000,
+      roles: ['worker'],
+      work: () => vacuumTables(database),
+    },
+    {
       name: 'make records searchable',
       everyMs: 5_000,
       roles: ['worker'],
@@ -60,10 +72,11 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       setsPause: true,
     },
     {
-      name: 'erase old answers',
+      name: 'erase what is older than its retention',
       everyMs: 3_600_000,
       roles: ['worker'],
       work: () => enforceRetention(context),
+      longestMs: 21_600_000,
     },
     {
       name: 'delete old measurements',
@@ -107,7 +120,7 @@ function runStates({ database, log, now }: Context, foreground: readonly string[
     }
     const moves = await updateRunStates(database.db, now(), foreground)
     for (const { id, connector, entity, from, to } of moves)
-      log.info({ run: id, connector, entity, from, to }, 'a run changed its state')
+      moduleLog(log, 'runs').info({ run: id, connector, entity, from, to }, 'a run changed its state')
   }
 }
 
@@ -119,15 +132,17 @@ export async function startMaintenance(
   const engine = await context.openEngine()
   const loops = maintenanceJobs(context, engine)
     .filter((job) => job.roles.some((role) => roles.includes(role)))
-    .map(({ name, everyMs, work, setsPause }) =>
+    .map(({ name, everyMs, work, setsPause, longestMs }) =>
       startPollLoop({
+        name,
+        longestMs,
         work: async () => {
           const result = await work()
           return setsPause && typeof result === 'number' ? result : undefined
         },
         pauseMs: everyMs,
         onError: (error) =>
-          context.log.warn(
+          moduleLog(context.log, 'runs').warn(
             { job: name, problem: describeError(error) },
             'a maintenance job failed this time',
           ),

@@ -2,12 +2,14 @@ import { describeError } from '../../domain/errors.ts'
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
+import { goFirst } from '../../store/database/go-first.ts'
 import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../planning/advance.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { priceRefusal } from './price-refusal.ts'
 import { makeReady } from './sync.ts'
+import { moduleLog } from '../context/log.ts'
 
 /** Opens the producer that makes tasks of records by their ids, over the ledger of this context. */
 export function openOnDemand(
@@ -27,7 +29,7 @@ export function openOnDemand(
     onWanted: () => {},
   })
   const ready = createReadiness()
-  return createOnDemand({
+  const onDemand = createOnDemand({
     ledger: createOnDemandLedger(database.db, { now }),
     runs,
     lookups,
@@ -50,8 +52,16 @@ export function openOnDemand(
     onError:
       options.onError ??
       ((error) =>
-        log.warn({ problem: describeError(error) }, 'on-demand records wait: they could not be read yet')),
+        moduleLog(log, 'runs').warn(
+          { problem: describeError(error) },
+          'on-demand records wait: they could not be read yet',
+        )),
   })
+  return {
+    ...onDemand,
+    request: (asked) =>
+      asked.trigger === 'button' ? goFirst(() => onDemand.request(asked)) : onDemand.request(asked),
+  }
 }
 
 /** Checks what a sync checks at its start, once a process and entity. A failed check is repeated at the next request. */

@@ -1,31 +1,33 @@
-import { eraseOldAnswers } from '../../store/subjects/erase-old-answers.ts'
-import { eraseOldListRows } from '../../store/lists/erase-rows.ts'
-import { eraseOldSignals } from '../../store/signals/erase-old-signals.ts'
-import { eraseOldActionAnswers } from '../../store/subjects/erase-actions.ts'
+import { eraseDue, listErasures, readRetention } from '../../store/retention/erasures.ts'
+import { keptTables } from '../../store/retention/register.ts'
 import type { Context } from '../context/context.ts'
 
-const dayMs = 86_400_000
 const pageSize = 500
+const mostErasures = 100
 
-/** Erases answers, rows of lists, and signals that are older than the configuration allows. Returns how many. */
+/** Erases what is older than the settings of retention allow. Returns how many rows. */
 export async function enforceRetention(
-  context: Pick<Context, 'database' | 'config' | 'now'>,
+  context: Pick<Context, 'database' | 'config' | 'now' | 'randomBytes'>,
 ): Promise<number> {
-  const { answersKeptDays, signalsKeptDays } = context.config
-  const rules = [
-    ...(answersKeptDays === undefined
-      ? []
-      : [eraseOldAnswers, eraseOldActionAnswers, eraseOldListRows].map((erase) => ({
-          erase,
-          days: answersKeptDays,
-        }))),
-    { erase: eraseOldSignals, days: signalsKeptDays },
-  ]
-  let erased = 0
-  for (const { erase, days } of rules) {
-    const before = new Date(context.now().getTime() - days * dayMs)
-    for (let count = pageSize; count === pageSize; erased += count)
-      count = await erase(context.database.db, before, pageSize)
-  }
-  return erased
+  return eraseDue(context.database.db, {
+    days: context.config.keptDays,
+    now: context.now(),
+    token: () => context.randomBytes(12).toString('hex'),
+    pageSize,
+  })
 }
+
+/** Returns what is kept for how long, what is due now, and what was erased when. Changes nothing. */
+export async function reportRetention({
+  database,
+  config,
+  now,
+}: Pick<Context, 'database' | 'config' | 'now'>) {
+  return {
+    rules: await readRetention(database.db, { days: config.keptDays, now: now() }),
+    tables: [...keptTables],
+    erasures: await listErasures(database.db, mostErasures),
+  }
+}
+
+export type RetentionReport = Awaited<ReturnType<typeof reportRetention>>

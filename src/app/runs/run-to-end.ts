@@ -74,6 +74,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   const maintenance = await startMaintenance(context, ['worker'])
   let stopped: RunStop | undefined
   const watch = startPollLoop({
+    name: 'stop a run when it is asked to',
     async work() {
       stopped ??= await runs.stopOf(run.id)
       if (stopped) halt.abort()

@@ -1,17 +1,24 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
+import { goFirst } from '../../store/database/go-first.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
 import { createAccessWatch } from '../../workers/lookup/access-watch.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
 import { coalesceWithin } from '../../timing/coalesce.ts'
+import { createWake } from '../../timing/wake.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
-import { createWriteBack } from '../../workers/write/write-back.ts'
+import { createWriteBack, writeGroup } from '../../workers/write/write-back.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Lane } from '../../domain/ports/send-permit.ts'
+import { lookupJobId } from '../../queues/jobs.ts'
+import { withLogFields } from '../../timing/log-scope.ts'
 import type { Context } from '../context/context.ts'
 import { takeFirstCount } from '../money/account-count.ts'
 import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface WorkerRuntime {
   advance: Advance
@@ -38,8 +45,9 @@ export async function startWorkerRuntime(
   const engine = await context.openEngine()
   await takeFirstCount(context, engine)
   const { queues } = engine
+  const workLog = moduleLog(log, 'workers')
   const onError = (error: unknown) =>
-    log.warn({ problem: describeError(error) }, 'a worker met an error and continues')
+    workLog.warn({ problem: describeError(error) }, 'a worker met an error and continues')
 
   const flushes = new Map<string, NodeJS.Timeout>()
   /** Records that become ready within a moment are written in one batch. */
@@ -70,7 +78,14 @@ export async function startWorkerRuntime(
   const planning = { ...context.planning, onWanted: () => enqueuer.wake() }
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
-  const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
+  const pressReady = createWake()
+  const hotAdvance = createAdvance({
+    ...planning,
+    onReady(group) {
+      pressReady.wake(writeGroup(group))
+      queues.addWriteBack(group, { isPress: true }).catch(onError)
+    },
+  })
   const backgroundAdvance: Advance = {
     ...advance,
     advanceTasksWaitingFor: coalesceWithin(20, advance.advanceTasksWaitingFor),
@@ -103,7 +118,7 @@ export async function startWorkerRuntime(
     now,
     random: Math.random,
     onHalt,
-    onUnexpected: (failure: object) => log.warn(failure, 'a lookup met an error that was not expected'),
+    onUnexpected: (failure: object) => workLog.warn(failure, 'a lookup met an error that was not expected'),
   }
   const lookUp = createLookUp({ ...lookUpOptions, advance: backgroundAdvance })
   const lookUpHot = createLookUp({ ...lookUpOptions, advance: hotAdvance })
@@ -118,15 +133,45 @@ export async function startWorkerRuntime(
     batchSize: 2_000,
     gatherMs: context.gatherMs,
     now,
+    pressReady,
     onGathering: flushAfter,
     onHalt,
     onLongWait: (ms, reason) => onLongWait?.(ms, reason),
-    onUnexpected: (failure) => log.warn(failure, 'writing met an error that was not expected'),
+    onEnded(connector, outcomes) {
+      for (const { status } of outcomes) engine.meter.written(connector, status)
+    },
+    onBatch: (batch) => workLog.debug(batch, 'records were written'),
+    onUnexpected: (failure) => workLog.warn(failure, 'writing met an error that was not expected'),
   })
+  /** Every line that is written while a lookup is worked names its run and the digest of its key. */
+  function worked(work: typeof lookUp, lane: Lane) {
+    return (key: LookupKey, starts: number) =>
+      withLogFields({ lookup: lookupJobId(key) }, async () => {
+        const startedMs = performance.now()
+        const outcome = await work(lane, key, starts)
+        workLog.debug(
+          {
+            lane,
+            starts,
+            againInMs: outcome ? outcome.againInMs : undefined,
+            ms: Math.round(performance.now() - startedMs),
+          },
+          'a lookup was worked',
+        )
+        return outcome
+      })
+  }
   const workers = [
-    queues.workLookups('background', config.concurrency, (key, starts) => lookUp('background', key, starts)),
-    queues.workLookups('hot', 8, (key, starts) => lookUpHot('hot', key, starts)),
-    queues.workWriteBack(writeBack),
+    queues.workLookups('background', config.concurrency, worked(lookUp, 'background')),
+    // As many as in the background: with few of them in flight, the background would take the tokens that they leave.
+    queues.workLookups(
+      'hot',
+      Math.max(8, config.concurrency),
+      worked((...lookup) => goFirst(() => lookUpHot(...lookup)), 'hot'),
+    ),
+    queues.workWriteBack((job) =>
+      withLogFields({ connector: job.connector, entity: job.entity }, () => writeBack(job)),
+    ),
   ]
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 

@@ -22,6 +22,7 @@ import {
   sourceOf,
   type SyncJob,
 } from '../runs/sync.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface OccurrenceOptions {
   ledger: ScheduleLedger
@@ -50,6 +51,7 @@ export async function runOccurrence(context: Context, options: OccurrenceOptions
   if (!occurrence) return
   const lost = new AbortController()
   const heartbeat = startPollLoop({
+    name: 'renew the lease of a scan',
     async work() {
       if (!(await ledger.renew(id, holder, leaseMs))) lost.abort()
     },
@@ -171,7 +173,7 @@ async function postponeOrFail(
   error: unknown,
 ): Promise<void> {
   const problem = describeError(error)
-  context.log.error(
+  moduleLog(context.log, 'schedules').error(
     { schedule: occurrence.schedule, entity: occurrence.entity, problem },
     'a scheduled sync failed before its scan ended',
   )

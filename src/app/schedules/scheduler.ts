@@ -14,6 +14,7 @@ import { assertListed } from './list-occurrence.ts'
 import { assertReported } from './report-occurrence.ts'
 import { assertChampions, assertWatched } from './watch-occurrence.ts'
 import { dueTime, plannedOccurrences } from './planned-occurrences.ts'
+import { moduleLog } from '../context/log.ts'
 
 export interface Schedules {
   /** Looks for due schedules at once, as the poll loop does. */
@@ -41,7 +42,10 @@ export async function startSchedules(context: Context, options: SchedulesOptions
   const opened = new Map<string, Promise<Connector>>()
   const ending = new AbortController()
   const onError = (error: unknown) =>
-    log.warn({ problem: describeError(error) }, 'the scheduler met an error and continues')
+    moduleLog(log, 'schedules').warn(
+      { problem: describeError(error) },
+      'the scheduler met an error and continues',
+    )
 
   function connectorOf(name: string): Promise<Connector> {
     const shared = context.connectors.get(name)
@@ -86,7 +90,10 @@ export async function startSchedules(context: Context, options: SchedulesOptions
         )
     }
     for (const { schedule, entity, state, reason } of await ledger.closeWindows())
-      log.warn({ schedule, entity, state, reason }, 'the window of a schedule has ended')
+      moduleLog(log, 'schedules').warn(
+        { schedule, entity, state, reason },
+        'the window of a schedule has ended',
+      )
     await queue.offer(await ledger.claimable())
   }
 
@@ -104,7 +111,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
         id,
       ),
   })
-  const loop = startPollLoop({ work: look, pauseMs: everyMs, onError })
+  const loop = startPollLoop({ name: 'start what is planned', work: look, pauseMs: everyMs, onError })
 
   return {
     look,

@@ -80,7 +80,8 @@ const isAbsent = (shell: Shell) => spawnSync(shell, ['--version']).status !== 0
 describe.each(shells.map((shell): [Shell] => [shell]))('%s completes', (shell) => {
   test.skipIf(isAbsent(shell))('commands, options, and values of both', () => {
     const lines: [string, string[]][] = [
-      ['re', ['reconcile', 'report']],
+      ['rec', ['reconcile']],
+      ['rep', ['report']],
       ['token ', ['create', 'list', 'revoke']],
       ['wallet balance --', ['--help', '--json']],
       ['sync ', [...crmNames]],

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import type { LogLevel } from '../../app/config/observing/log.ts'
 import { levelFor } from './with-context.ts'
 
-test.each([
+test.each<[LogLevel, boolean, boolean, LogLevel]>([
   ['warn', true, true, 'error'],
   ['warn', true, false, 'warn'],
   ['warn', false, true, 'warn'],

@@ -2,8 +2,10 @@ import { resolveConfig, type Config } from '../../app/config/config.ts'
 import { loadConfigFile } from '../../app/config/file.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
 import { serveQueries } from '../../app/queries/serve-queries.ts'
+import type { Role } from '../../app/start.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'
+import type { LogLevel } from '../../app/config/observing/log.ts'
 import { createLog } from '../../app/context/log.ts'
 import type { OpenedPaydirt } from '../../library/open-paydirt.ts'
 import { liveLine } from './live-line.ts'
@@ -18,9 +20,9 @@ export async function readConfig(): Promise<Config> {
 
 /** Returns the level of a command's log: one that says its warnings in words does not print them once more for a person. */
 export function levelFor(
-  level: string,
+  level: LogLevel,
   { saysItself, isTerminal }: { saysItself: boolean; isTerminal: boolean },
-): string {
+): LogLevel {
   return level === 'warn' && saysItself && isTerminal ? 'error' : level
 }
 
@@ -31,9 +33,9 @@ export function levelFor(
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,
   config?: Config,
-  { saysItself = false }: { saysItself?: boolean } = {},
+  options: { saysItself?: boolean; role?: Role } = {},
 ): Promise<T> {
-  const context = await openForCommand(config ?? (await readConfig()), { saysItself })
+  const context = await openForCommand(config ?? (await readConfig()), options)
   try {
     const served = await serveQueries(context)
     try {
@@ -46,12 +48,20 @@ export async function withContext<T>(
   }
 }
 
-async function openForCommand(settings: Config, { saysItself = false } = {}): Promise<Context> {
+async function openForCommand(
+  settings: Config,
+  { saysItself = false, role }: { saysItself?: boolean; role?: Role } = {},
+): Promise<Context> {
   liveLine.show('opening the ledger')
   const context = await createContext(settings, {
-    log: createLog(levelFor(settings.logLevel, { saysItself, isTerminal: process.stderr.isTTY === true }), {
-      onLine: () => liveLine.clear(),
-    }),
+    log: createLog(
+      {
+        ...settings.log,
+        level: levelFor(settings.log.level, { saysItself, isTerminal: process.stderr.isTTY === true }),
+      },
+      { onLine: () => liveLine.clear() },
+    ),
+    ...(role ? { role } : {}),
   })
   liveLine.show('working')
   return context

@@ -62,8 +62,7 @@ function takePostalCode(parts: string[], country: string): string | undefined {
   const form = postalForms[country]
   const last = parts.at(-1)
   if (form === undefined || last === undefined) return undefined
-  const [, before = '', code, after = ''] =
-    new RegExp(`^(?:(.*?) )?(${form})(?: (.*))?$`, 'i').exec(last) ?? []
+  const [, before = '', code, after = ''] = form.exec(last) ?? []
   // Text on both sides: the digits may be something else.
   if (code === undefined || (before !== '' && after !== '')) return undefined
   const rest = before || after
@@ -151,7 +150,7 @@ const five = String.raw`\d{5}`
 const six = String.raw`\d{6}`
 
 /** The forms of postal codes, in the countries whose form cannot be taken for a house number. */
-const postalForms: Readonly<Record<string, string>> = {
+const postalForms = expressions({
   US: String.raw`\d{5}(?:-\d{4})?`,
   CA: String.raw`[A-Z]\d[A-Z] ?\d[A-Z]\d`,
   GB: String.raw`[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}`,
@@ -165,4 +164,10 @@ const postalForms: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['AT', 'AU', 'BE', 'CH', 'DK', 'HU', 'NO', 'NZ'].map((code) => [code, four])),
   ...Object.fromEntries(['DE', 'ES', 'FI', 'FR', 'IT', 'KR', 'MX', 'TR'].map((code) => [code, five])),
   ...Object.fromEntries(['CN', 'IN', 'SG'].map((code) => [code, six])),
+})
+
+function expressions(forms: Readonly<Record<string, string>>): Readonly<Record<string, RegExp>> {
+  return Object.fromEntries(
+    Object.entries(forms).map(([code, form]) => [code, new RegExp(`^(?:(.*?) )?(${form})(?: (.*))?$`, 'i')]),
+  )
 }

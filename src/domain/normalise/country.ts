@@ -45,8 +45,8 @@ const codeByName = new Map<string, string>()
 for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
   for (const second of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
     const code = first + second
-    const name = isCountry(code) ? names.of(code) : undefined
-    if (name) codeByName.set(letters(name), code)
+    const name = names.of(code)
+    if (name && isCountry(code)) codeByName.set(letters(name), code)
   }
 }
 
@@ -57,11 +57,19 @@ export function countryCode(text: string): string | undefined {
   if (/^\s*n\s*[./]\s*a\s*\.?\s*$/i.test(text)) return undefined
   const word = letters(text)
   if (/^[a-z]{2}$/.test(word)) {
-    // UK, SU, DD and other withdrawn codes are read as their successors.
-    const code = new Intl.Locale(`und-${word}`).region
-    return code && isCountry(code) && names.of(code) ? code : undefined
+    if (!codeByCode.has(word)) codeByCode.set(word, currentCode(word))
+    return codeByCode.get(word)
   }
   return codeByName.get(word) ?? otherNames[word]
+}
+
+/** The codes that were asked for: at most 676, and each takes longer to find out than all else here. */
+const codeByCode = new Map<string, string | undefined>()
+
+/** UK, SU, DD and other withdrawn codes are read as their successors. */
+function currentCode(word: string): string | undefined {
+  const code = new Intl.Locale(`und-${word}`).region
+  return code && isCountry(code) && names.of(code) ? code : undefined
 }
 
 /** Returns the English name of a country given by code or name, or undefined when it is none. */

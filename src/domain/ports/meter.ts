@@ -27,6 +27,10 @@ export interface Meter {
   exchange: OnExchange
   /** A call of a connector to its CRM. */
   crmCall(connector: string, call: string, ms: number): void
+  /** A record that a write-back ended. */
+  written(connector: string, outcome: string): void
+  /** A request for records by a person, until all of them ended (`ended`) or nobody waits for them any more (`waiting`). */
+  onDemand(connector: string, outcome: 'ended' | 'waiting', ms: number): void
   /** A request that left under a permit of the pacer. */
   request(path: string, end: 'served' | 'rate_limited' | 'other'): void
 }

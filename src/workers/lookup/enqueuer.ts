@@ -43,5 +43,5 @@ export function startEnqueuer(options: EnqueuerOptions): PollLoop {
     return keys.length
   }
 
-  return startPollLoop({ work: round, pauseMs: idleMs, onError: options.onError })
+  return startPollLoop({ name: 'enqueue lookups', work: round, pauseMs: idleMs, onError: options.onError })
 }

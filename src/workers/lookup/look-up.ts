@@ -34,6 +34,7 @@ import { endpointOf, partOf, type Asked } from './lookup-request.ts'
 import { createParkStopped } from './park-stopped.ts'
 import { limitOf } from './spent-limit.ts'
 import { errorCode } from '../../domain/error-codes.ts'
+import { addLogFields } from '../../timing/log-scope.ts'
 
 type PollAnswer = ReturnType<typeof createPollAnswer>
 
@@ -95,6 +96,7 @@ export function createLookUp(options: LookUpOptions) {
   return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
     const lookup = await lookups.get(key)
     if (!lookup || lookup.state === 'parked' || lookup.batchKey) return
+    addLogFields({ runId: lookup.runId })
     // A free lookup completes what was paid for, also when nothing more may be bought.
     if (lookup.runStopped && !isFreeOperation(lookup.operation)) return
     if (lookup.state === 'waiting') {

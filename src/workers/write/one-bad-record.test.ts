@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Connector, RecordPatch } from '../../connectors/connector.ts'
 import type { ReadyTask, TaskResult } from '../../store/runs/ready-tasks.ts'
+import { createWake } from '../../timing/wake.ts'
 import { createWriteBack } from './write-back.ts'
 
 const task = (id: bigint): ReadyTask => ({
@@ -18,6 +19,7 @@ function source(records: number, break_: (ids: readonly string[]) => void) {
   const ready = new Map(Array.from({ length: records }, (_, at) => [BigInt(at + 1), task(BigInt(at + 1))]))
   const results: TaskResult[] = []
   const failures: object[] = []
+  const clock = { ms: 0 }
   const connector = {
     name: 'csv',
     capabilities: { keepsValues: false },
@@ -46,6 +48,8 @@ function source(records: number, break_: (ids: readonly string[]) => void) {
     suppressed: async () => new Set(),
     batchSize: 2_000,
     now: () => new Date(),
+    nowMs: () => clock.ms,
+    pressReady: createWake(),
     onGathering: () => {},
     onHalt: (error) => {
       throw error
@@ -53,11 +57,18 @@ function source(records: number, break_: (ids: readonly string[]) => void) {
     onLongWait: () => {},
     onUnexpected: (failure) => void failures.push(failure),
   })
-  return { results, failures, ready, write: () => writeBack({ connector: 'csv', entity: 'company' }) }
+  return {
+    results,
+    failures,
+    ready,
+    write: () => writeBack({ connector: 'csv', entity: 'company' }),
+    /** The time after which the job comes again. */
+    pass: (ms: number) => void (clock.ms += ms),
+  }
 }
 
 test('the others of its batch are written, and it is rejected with its reason after three tries', async () => {
-  const { results, failures, ready, write } = source(100, (ids) => {
+  const { results, failures, ready, write, pass } = source(100, (ids) => {
     if (ids.includes('37')) throw new RangeError('Maximum call stack size exceeded')
   })
   expect(await write()).toEqual({ againInMs: 2_000 })
@@ -70,7 +81,9 @@ test('the others of its batch are written, and it is rejected with its reason af
     problem: expect.stringMatching(/^RangeError at /),
   })
 
+  pass(2_000)
   expect(await write()).toEqual({ againInMs: 2_000 })
+  pass(2_000)
   expect(await write()).toBeUndefined()
   expect(ready.size).toBe(0)
   expect(results.at(-1)).toMatchObject({

@@ -1,6 +1,9 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { testSeed } from '../../../test/support/seed.ts'
 import type { Connector, RecordPatch } from '../../connectors/connector.ts'
 import type { ReadyTask, TaskResult } from '../../store/runs/ready-tasks.ts'
+import { createWake } from '../../timing/wake.ts'
 import { createWriteBack } from './write-back.ts'
 
 interface Setting {
@@ -16,12 +19,19 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
   const sent: string[][] = []
   const waits: number[] = []
   const hot = new Set<bigint>()
+  let made = 0
   const ready = new Map<bigint, ReadyTask>()
   const state = { moreToCome, sinceMs: -oldestMs }
-  const hold = { write: async () => {} }
+  const hold = { write: async (_ids: readonly string[]): Promise<number | undefined> => undefined }
+  /** The records between the read by which their write is decided and the stored outcome, and those read again meanwhile. */
+  const open = new Set<string>()
+  const overlaps: string[] = []
+  const clock = { ms: 0 }
+  const pressReady = createWake()
   function add(count: number, { isHot, recordId }: { isHot: boolean; recordId?: string }): void {
     for (let at = 0; at < count; at++) {
-      const id = BigInt(ready.size + 1)
+      made += 1
+      const id = BigInt(made)
       if (isHot) hot.add(id)
       const patch = { name: { set: 'Acme' } }
       ready.set(id, {
@@ -42,12 +52,20 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
     capabilities: { keepsValues: false },
     entities: { company: 'company' },
     ...limits,
-    read: async (_: string, ids: readonly string[]) =>
-      new Map(ids.map((id) => [id, { state: 'present', values: {} }])),
+    async read(_: string, ids: readonly string[]) {
+      overlaps.push(...ids.filter((id) => open.has(id)))
+      for (const id of ids) open.add(id)
+      return new Map(ids.map((id) => [id, { state: 'present', values: {} }]))
+    },
     write: async (_: string, patches: readonly RecordPatch[]) => {
       sent.push(patches.map(({ id }) => id))
-      await hold.write()
-      return patches.map(({ id }) => ({ id, status: 'written' }))
+      const afterMs = await hold.write(patches.map(({ id }) => id))
+      if (afterMs !== undefined) for (const { id } of patches) open.delete(id)
+      return patches.map(({ id }) =>
+        afterMs === undefined
+          ? { id, status: 'written' }
+          : { id, status: 'retry', afterMs, reason: 'the CRM is away' },
+      )
     },
   }
   const of = (isHot: boolean) => [...ready.values()].filter(({ id }) => hot.has(id) === isHot)
@@ -60,7 +78,12 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
         moreToCome: state.moreToCome,
       }),
       ready: async (_connector, _entity, wanted) => of(wanted.hot).slice(0, wanted.limit),
-      finish: async (results: readonly TaskResult[]) => results.forEach(({ id }) => ready.delete(id)),
+      async finish(results: readonly TaskResult[]) {
+        for (const { id } of results) {
+          open.delete(ready.get(id)?.recordId ?? '')
+          ready.delete(id)
+        }
+      },
     },
     fieldWrites: undefined as never,
     connector: () => connector as unknown as Connector,
@@ -70,6 +93,8 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
     batchSize: 2_000,
     gatherMs: 5_000,
     now: () => new Date(0),
+    nowMs: () => clock.ms,
+    pressReady,
     onGathering: (_, ms) => void waits.push(ms),
     onHalt: (error) => {
       throw error
@@ -85,6 +110,13 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
     hold,
     add,
     left: ready,
+    open,
+    overlaps,
+    clock,
+    press(recordId: string) {
+      add(1, { isHot: true, recordId })
+      pressReady.wake('csv/company')
+    },
     write: () => writeBack({ connector: 'csv', entity: 'company' }),
   }
 }
@@ -130,13 +162,58 @@ test('a press is written while a batch is being written, unless its record is in
   let press: () => void = () => {}
   const pressed = new Promise<void>((resolve) => (press = resolve))
   night.hold.write = async () => {
-    if (night.sent.length > 1) return press()
+    if (night.sent.length > 1) return void press()
     night.add(1, { isHot: true, recordId: '7' })
     night.add(1, { isHot: true, recordId: 'pressed' })
     await pressed
+    return undefined
   }
   await night.write()
   expect(night.sizes()).toEqual([40, 1, 1])
   expect(night.sent.slice(1)).toEqual([['pressed'], ['7']])
   expect(night.left.size).toBe(0)
+})
+
+test('a batch that waits to be tried again lets a press through, and is not tried before its time', async () => {
+  const night = source({ tasks: { background: 4 } })
+  night.hold.write = async () => (night.sent.length === 1 ? 30_000 : undefined)
+  expect(await night.write()).toEqual({ againInMs: 30_000 })
+  night.clock.ms = 10_000
+  night.press('pressed')
+  expect(await night.write()).toEqual({ againInMs: 20_000 })
+  expect(night.sent.slice(1)).toEqual([['pressed']])
+  night.clock.ms = 30_000
+  expect(await night.write()).toBeUndefined()
+  expect(night.sizes()).toEqual([4, 1, 4])
+})
+
+test('of two writes of a record the second begins after the outcome of the first is stored, whoever writes', async () => {
+  const drawn = fc.sample(fc.noBias(fc.nat(999_999)), { seed: testSeed(), numRuns: 20_000 })
+  let draws = 0
+  const below = (limit: number) => (drawn[draws++ % drawn.length] as number) % limit
+  let beside = 0
+  for (let round = 0; round < 40; round += 1) {
+    const night = source({ limits: { writesAtOnce: 5, recordsPerWrite: 5 } })
+    // Few records, so that both writers want the same ones again and again.
+    const more = () => {
+      if (night.sent.length > 40) return
+      for (let n = below(4); n > 0; n -= 1) night.add(1, { isHot: false, recordId: `${below(8)}` })
+      if (below(3) > 0) night.press(`${below(8)}`)
+      // The time in which presses get their next turn.
+      night.clock.ms += 1_000
+    }
+    night.hold.write = async (ids) => {
+      if (night.open.size > ids.length) beside += 1
+      for (let turns = below(8); turns > 0; turns -= 1) {
+        more()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return undefined
+    }
+    for (let tries = 0; tries < 10; tries += 1) more()
+    while (night.left.size > 0) await night.write()
+    expect(night.overlaps).toEqual([])
+    expect(night.sent.length).toBeGreaterThan(10)
+  }
+  expect(beside).toBeGreaterThan(10)
 })

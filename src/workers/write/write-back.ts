@@ -2,18 +2,29 @@ import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, PaydirtError, RetriableError, describeUnexpected } from '../../domain/errors.ts'
 import type { WriteBackJob } from '../../queues/jobs.ts'
 import type { Outcome } from '../../queues/queues.ts'
+import { goFirst } from '../../store/database/go-first.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
 import type { ReadyTask, ReadyTasks } from '../../store/runs/ready-tasks.ts'
 import type { FieldWriteLedger } from '../../store/writes/field-writes.ts'
+import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import { rejectedOutcome } from './task-outcomes.ts'
+import { withLogFields, type LogFields } from '../../timing/log-scope.ts'
 import { pause } from '../../timing/pause.ts'
-import { dueNow } from './gather.ts'
+import { createTurns } from '../../timing/turns.ts'
+import type { Wake } from '../../timing/wake.ts'
+import { dueNow, type Due } from './gather.ts'
 import { createWriteBatch, type BatchResult, type WriteBatchOptions } from './write-batch.ts'
 
 /** A wait longer than this is reported to the command that started the run. */
 const longWaitMs = 60_000
-/** While a batch is being written, on-demand records are looked for this often. */
-const hotPollMs = 500
+/** While a batch is being written, presses that another process has made ready are looked for this often. */
+const hotPollMs = 100
+/**
+ * Spaces the writes of presses in a burst. Each costs the CRM a read and a write, whether of one record or of a hundred, and
+ * an account has one or two hundred calls in ten seconds: a burst that is written one by one would use them up, and then
+ * stand still. One press, or a few, are written at once.
+ */
+const pressWrites = { atOnce: 6, perSecond: 3 }
 /** The longest that a background record waits for others, so that requests to the CRM are full. */
 const defaultGatherMs = 5_000
 
@@ -26,61 +37,99 @@ export interface WriteBackOptions extends WriteBatchOptions {
   /** The time background records are gathered. Default 5 seconds. */
   gatherMs?: number | undefined
   now: () => Date
+  /** The clock of waits in this process, which nobody sets. Default: the process's own. */
+  nowMs?: (() => number) | undefined
+  /** Woken, by `writeGroup`, when this process has made a press ready. */
+  pressReady: Wake
   /** Called when gathered records are to be looked at again after this time. */
   onGathering: (job: WriteBackJob, ms: number) => void
   /** Called when a person must mend something before anything more can be written. */
   onHalt: (error: ConfigError) => void
   /** Called when the source takes nothing for this long (a daily limit). The records stay ready. */
   onLongWait: (ms: number, reason: string) => void
+  /** Called with the outcomes of records, once the ledger has them. */
+  onEnded?: ((connector: string, outcomes: readonly TaskOutcome[]) => void) | undefined
   /** Called with an error that no code expected. */
   onUnexpected: (failure: { connector: string; entity: string; records: number; problem: string }) => void
+  /** Called for each batch that went to the connector. */
+  onBatch?: (batch: { records: number }) => void
 }
 
 /** The most times that a record is tried whose writing meets an error that no code expected. */
 const maxTries = 3
 const pauseMs = 2_000
+const never = new AbortController().signal
 
 /**
  * Writes the ready tasks of one connector and entity, batch by batch, and stores each record's outcome together with its
  * fields. A crash repeats the batch: fields that the first attempt wrote are found in the record, count as written, and
  * keep the old values from before that attempt.
  *
- * On-demand records are written at once, also while a background batch is being written. Background records are gathered
- * (`dueNow`). The queue runs one job of a connector and entity at a time, so nothing else writes these records.
+ * On-demand records are written at once, also while a background batch is being written and while one waits to be tried
+ * again. Background records are gathered (`dueNow`).
+ *
+ * Invariant: of two writes of one record, the second begins after the outcome of the first is in the ledger. The queue runs
+ * one job of a connector and entity at a time, so both writers, of presses and of the background, are in this process: a
+ * press whose record is in the batch that is being written (`busy`) waits for its outcome, and within one write a record is
+ * there once (`oncePerRecord`).
+ *
+ * Crash windows of two writers: killed while both write, the open intents are of different records. The queue gives the job
+ * to another process when its lock has expired, and each of these records is read and decided again.
  */
 export function createWriteBack(options: WriteBackOptions) {
-  const { tasks, fieldWrites, gatherMs = defaultGatherMs } = options
+  const { tasks, fieldWrites, gatherMs = defaultGatherMs, nowMs = () => performance.now() } = options
   const writeBatch = createWriteBatch(options)
   const triesOf = new Map<ReadyTask['id'], number>()
   const writtenAtMs = new Map<string, number>()
+  /** Until when a batch that could not be written waits. Lost with the process: the next one tries it sooner. */
+  const againAtMs = new Map<string, number>()
+  const turns = createTurns(pressWrites, nowMs)
 
   return async function writeBack(job: WriteBackJob): Promise<Outcome> {
     const { connector: name, entity } = job
     const connector = options.connector(name)
     if (!connector) return
     const most = connector.writesAtOnce ?? options.batchSize
-    const group = `${name}/${entity}`
+    const group = writeGroup(job)
     for (;;) {
       const state = await tasks.readyState(name, entity)
-      if (state.hot > 0) {
-        const retryInMs = await writeReady(connector, entity, { hot: true, limit: most })
+      const pressesInMs = state.hot > 0 ? turns.waitMs(group) : undefined
+      if (pressesInMs === 0) {
+        const retryInMs = await goFirst(() => writeReady(connector, entity, { hot: true, limit: most }))
         if (retryInMs !== undefined) return { againInMs: retryInMs }
         continue
       }
-      if (state.count === 0) return
-      const nowMs = options.now().getTime()
-      const sinceMs = Math.max(state.since?.getTime() ?? nowMs, writtenAtMs.get(group) ?? -Infinity)
-      const { count, waitMs } = dueNow(
-        { count: state.count, oldestMs: nowMs - sinceMs, moreToCome: state.moreToCome },
-        { perRequest: connector.recordsPerWrite, most, gatherMs },
-      )
+      const heldMs = state.count > 0 ? (againAtMs.get(group) ?? 0) - nowMs() : 0
+      const { count, waitMs }: Due = heldMs > 0 ? { count: 0 } : dueOf(group, state, connector, most)
       if (count > 0) {
-        writtenAtMs.set(group, nowMs)
         const retryInMs = await writeReady(connector, entity, { hot: false, limit: count })
-        if (retryInMs !== undefined) return { againInMs: retryInMs }
+        if (retryInMs !== undefined) {
+          againAtMs.set(group, nowMs() + retryInMs)
+          continue
+        }
       }
+      if (pressesInMs !== undefined) {
+        if (count === 0) await pause(pressesInMs, never)
+        continue
+      }
+      if (heldMs > 0) return { againInMs: heldMs }
       if (waitMs !== undefined) return options.onGathering(job, waitMs)
+      if (count === 0) return
     }
+  }
+
+  function dueOf(
+    group: string,
+    { count, since, moreToCome }: Awaited<ReturnType<ReadyTasks['readyState']>>,
+    { recordsPerWrite: perRequest }: Connector,
+    most: number,
+  ): Due {
+    if (count === 0) return { count }
+    const atMs = options.now().getTime()
+    const sinceMs = Math.max(since?.getTime() ?? atMs, writtenAtMs.get(group) ?? -Infinity)
+    const due = dueNow({ count, oldestMs: atMs - sinceMs, moreToCome }, { perRequest, most, gatherMs })
+    if (due.count > 0) writtenAtMs.set(group, atMs)
+    return due
   }
 
   /** Writes ready tasks and stores their outcomes. Returns the time after which some have to be written again. */
@@ -94,15 +143,47 @@ export function createWriteBack(options: WriteBackOptions) {
     const found = await tasks.ready(connector.name, entity, wanted)
     const ready = oncePerRecord(found.filter(({ recordId }) => !busy.has(recordId)))
     if (ready.length === 0) return undefined
+    if (wanted.hot) turns.take(writeGroup({ connector: connector.name, entity }))
     const writing = write(connector, entity, ready)
     if (!wanted.hot) {
       const inBatch = new Set(ready.map(({ recordId }) => recordId))
-      await meanwhile(writing, () => writeReady(connector, entity, { ...wanted, hot: true }, inBatch))
+      await meanwhile(writing, connector, entity, inBatch)
     }
     const { outcomes, retryInMs } = await writing
     if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(outcomes)
     else await tasks.finish(outcomes)
+    options.onEnded?.(connector.name, outcomes)
     return retryInMs
+  }
+
+  /**
+   * Writes presses until `writing` has ended. Their errors are left to the next try, because the caller has the outcomes of
+   * `writing` to store.
+   */
+  async function meanwhile(
+    writing: Promise<unknown>,
+    connector: Connector,
+    entity: string,
+    busy: ReadonlySet<string>,
+  ): Promise<void> {
+    const group = writeGroup({ connector: connector.name, entity })
+    const most = connector.writesAtOnce ?? options.batchSize
+    const stop = new AbortController()
+    const ended = writing.then(
+      () => stop.abort(),
+      () => stop.abort(),
+    )
+    for (let waitMs = hotPollMs; !stop.signal.aborted;) {
+      await options.pressReady.wait(group, waitMs, stop.signal)
+      if (stop.signal.aborted) break
+      waitMs = turns.waitMs(group)
+      if (waitMs > 0) continue
+      const wanted = { hot: true, limit: most }
+      const writePresses = () => writeReady(connector, entity, wanted, busy)
+      const retryInMs = await goFirst(writePresses).catch(() => undefined)
+      waitMs = Math.max(hotPollMs, retryInMs ?? 0)
+    }
+    await ended
   }
 
   /**
@@ -110,8 +191,18 @@ export function createWriteBack(options: WriteBackOptions) {
    * alone; it is rejected with its reason after some tries, and the others are written.
    */
   async function write(connector: Connector, entity: string, ready: ReadyTask[]): Promise<BatchResult> {
+    return withLogFields(runsOf(ready), () => writeOrDivide(connector, entity, ready))
+  }
+
+  async function writeOrDivide(
+    connector: Connector,
+    entity: string,
+    ready: ReadyTask[],
+  ): Promise<BatchResult> {
     try {
-      return await writeBatch(connector, entity, ready)
+      const result = await writeBatch(connector, entity, ready)
+      options.onBatch?.({ records: ready.length })
+      return result
     } catch (error) {
       if (error instanceof PaydirtError || isAway(error)) return delayOrThrow(error)
       const problem = describeUnexpected(error)
@@ -155,22 +246,16 @@ export function createWriteBack(options: WriteBackOptions) {
   }
 }
 
-/**
- * Repeats `work` until `ends` has ended. `work` returns after how long it has to be repeated. Its errors are left to the
- * next try, because the caller has the outcomes of `ends` to store.
- */
-async function meanwhile(ends: Promise<unknown>, work: () => Promise<number | undefined>): Promise<void> {
-  const stop = new AbortController()
-  const ended = ends.then(
-    () => stop.abort(),
-    () => stop.abort(),
-  )
-  for (let pauseMs = hotPollMs; !stop.signal.aborted;) {
-    await pause(pauseMs, stop.signal)
-    if (stop.signal.aborted) break
-    pauseMs = Math.max(hotPollMs, (await work().catch(() => undefined)) ?? 0)
-  }
-  await ended
+/** The name of what one job writes at a time. */
+export function writeGroup({ connector, entity }: WriteBackJob): string {
+  return `${connector}/${entity}`
+}
+
+/** Returns the runs of a batch for its log lines. */
+function runsOf(ready: readonly ReadyTask[]): LogFields {
+  const runIds = [...new Set(ready.map(({ runId }) => runId))]
+  const [runId] = runIds
+  return runIds.length === 1 && runId !== undefined ? { runId } : { runIds: runIds.slice(0, 10) }
 }
 
 /** Keeps the first of several tasks for one record: the others are decided by the values that it leaves. */

@@ -59,13 +59,18 @@ export function createWriteBatch(options: WriteBatchOptions) {
     const allowed = ready.filter((_, index) => !suppressed.has(index))
     if (allowed.length === 0) return { outcomes, retryInMs: undefined }
     const ids = allowed.map((task) => task.recordId)
-    const current = await connector.read(entity, ids)
     const { keepsValues } = connector.capabilities
-    // Before the history is asked for: it includes what was written under the ids of merged records.
-    if (keepsValues) await fieldWrites.noteMerges(connector.name, entity, mergesIn(current))
     const taskIds = allowed.map(({ id }) => id)
-    const history = keepsValues ? await fieldWrites.history(connector.name, entity, ids, taskIds) : noHistory
-    const form = keepsValues ? await options.formOf(connector, entity) : undefined
+    const historyOf = () => fieldWrites.history(connector.name, entity, ids, taskIds)
+    const [current, known, form] = await Promise.all([
+      connector.read(entity, ids),
+      keepsValues ? historyOf() : noHistory,
+      keepsValues ? options.formOf(connector, entity) : undefined,
+    ])
+    const merges = keepsValues ? mergesIn(current) : []
+    if (merges.length > 0) await fieldWrites.noteMerges(connector.name, entity, merges)
+    // It includes what was written under the ids of merged records, of which the ledger may not have known.
+    const history = merges.length > 0 ? await historyOf() : known
     const decided = allowed.map((each) => {
       const { patch, decision, standing } = decideTask(each, current.get(each.recordId), {
         object: connector.entities[entity] as ObjectKind,

@@ -130,6 +130,7 @@ export async function applyList(
   // A person stops the run of the plan, and not those of its lookups: they are bought for nothing else.
   const halt = new AbortController()
   const watch = startPollLoop({
+    name: 'stop a list when it is asked to',
     async work() {
       if (await context.runs.stopOf(run.id)) halt.abort()
     },

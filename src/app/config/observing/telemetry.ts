@@ -1,5 +1,5 @@
-import { ConfigError } from '../../domain/errors.ts'
-import type { Environment } from './environment.ts'
+import { ConfigError } from '../../../domain/errors.ts'
+import type { Environment } from '../environment.ts'
 
 /** The standard variables that decide whether and where traces are sent. The SDK reads the others (headers, sampler, limits) itself. */
 export interface TelemetryConfig {

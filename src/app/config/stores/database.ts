@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { ofType, setting } from '../../../domain/setting.ts'
+import type { Connections } from '../../../store/database/database.ts'
+
+/** A process by what it does: a role of `paydirt start`, or any other command and the library. */
+export type ProcessRole = (typeof processRoles)[number]
+
+const processRoles = ['all', 'web', 'worker', 'scheduler', 'command'] as const
+
+const seconds = z.number().min(0).max(86_400)
+const byRole = <Value extends z.ZodType>(value: Value) => z.partialRecord(z.enum(processRoles), value)
+const roleNames = processRoles.map((role) => `\`${role}\``).join(', ')
+
+/** The connections of each process to Postgres. The embedded database has one, without bounds. */
+export const databaseSchema = z.strictObject({
+  connections: setting(byRole(z.number().int().min(2).max(500)), {
+    type: 'number by role',
+    means: `the most connections of one process; a role is one of ${roleNames}`,
+    defaultText: '10 each',
+    example: { web: 20, worker: 5 },
+  }),
+  statementSeconds: setting(byRole(seconds), {
+    type: 'seconds by role',
+    means: 'the longest that one statement may take; 0: without end',
+    defaultText: '`web` 30, `command` 900, others 300',
+    example: { web: 10 },
+  }),
+  lockSeconds: setting(ofType('seconds', seconds), {
+    means: 'the longest that a statement may wait for a lock; 0: without end',
+    default: 30,
+    example: 10,
+  }),
+  idleInTransactionSeconds: setting(ofType('seconds', seconds), {
+    means: 'the longest that an open transaction may wait for its next statement; 0: without end',
+    default: 60,
+    example: 30,
+  }),
+})
+
+/** Returns how each process connects, by its role. */
+export function connectionsConfig(
+  file: z.output<typeof databaseSchema> | undefined,
+): (role: ProcessRole) => Connections {
+  return (role) => ({
+    most: file?.connections?.[role] ?? 10,
+    applicationName: `paydirt-${role}`,
+    limits: {
+      statementSeconds: file?.statementSeconds?.[role] ?? statementSeconds(role),
+      lockSeconds: file?.lockSeconds ?? 30,
+      idleInTransactionSeconds: file?.idleInTransactionSeconds ?? 60,
+    },
+  })
+}
+
+/** A person waits for the web role. A command may read or erase a whole ledger. */
+function statementSeconds(role: ProcessRole): number {
+  if (role === 'web') return 30
+  return role === 'command' ? 900 : 300
+}
