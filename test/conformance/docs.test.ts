@@ -77,7 +77,7 @@ describe('package.json', () => {
   })
 
   test('pins the Node that the image is built on', () => {
-    expect(read('Dockerfile')).toContain(`FROM node:${manifest.devDependencies['node']}-slim`)
+    expect(read('Dockerfile')).toContain(`NODE_IMAGE=node:${manifest.devDependencies['node']}-slim\n`)
   })
 })
 
@@ -86,7 +86,9 @@ const hubspotProfileVariables = Object.keys(
   (JSON.parse(read('crm/hubspot/src/hsprofile.production.json')) as { variables: object }).variables,
 )
 
-const pages = globSync(['*.md', 'docs/**/*.md', 'crm/*/*.md', 'samples/*.md'], { cwd: root }).sort()
+const pages = globSync(['*.md', 'docs/**/*.md', 'deploy/*.md', 'crm/*/*.md', 'samples/*.md'], {
+  cwd: root,
+}).sort()
 
 test('every page is read', () => {
   expect(pages.length).toBeGreaterThan(15)

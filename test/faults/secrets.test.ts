@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
@@ -92,9 +94,14 @@ describe('everything that a run prints at level trace, under every kind of fault
       const command = ['csv', 'in.csv', '--object', 'company', '--out', 'out.csv', '--json']
       const aloud = { PAYDIRT_LOG_LEVEL: 'trace' }
       const cut = await whenPaying(sandbox, desk.start(command, aloud), desk.stores)
-      const run = await desk.run(command, aloud)
-      const doubts = await desk.run(['reconcile', '--json'], aloud)
-      const printed = [cut, run, doubts].map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
+      // As processes of their own: the log goes to the file of standard error, past what a process captures of itself.
+      const run = await desk.start(command, aloud).ended
+      const doubts = await desk.start(['reconcile', '--json'], aloud).ended
+      const backup = await desk.start(['backup', 'ledger.backup'], aloud).ended
+      expect(backup.status).toBe(0)
+      const printed = [cut, run, doubts, backup]
+        .map(({ stdout, stderr }) => `${stdout}\n${stderr}`)
+        .join('\n')
 
       // Otherwise nothing was sent or logged, and there was nothing to find.
       expect(await desk.transfers()).not.toHaveLength(0)
@@ -107,6 +114,11 @@ describe('everything that a run prints at level trace, under every kind of fault
       expect(found.filter(([, text]) => text !== undefined)).toEqual([])
       expect(printed.toLowerCase()).not.toContain(desk.walletKey.slice(2).toLowerCase())
       expect(printed).not.toContain('Jane Doe')
+      // A backup has what the ledger has, which is no bytes that move money and no key.
+      const filed = gunzipSync(await readFile(desk.at('ledger.backup'))).toString()
+      expect(filed).toContain('"table":"charges"')
+      expect(filed).not.toMatch(shapes.signature)
+      expect(filed.toLowerCase()).not.toContain(desk.walletKey.slice(2).toLowerCase())
       const bought = companyAnswer('https://www.profnet.example/company/secret-3').data
       if (bought) expect(printed).not.toContain(bought.company_address)
     } finally {

@@ -1,10 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '../support/free-port.ts'
 
@@ -70,15 +70,9 @@ export async function startPostgres(): Promise<Server> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-postgres-'))
   const data = join(folder, 'data')
-  const user = process.getuid?.() === 0 ? unprivileged() : undefined
   await mkdir(join(folder, 'socket'))
-  if (user) spawnSync('chown', ['-R', user.name, folder])
-  const run = (program: string, args: string[]): [string, string[]] => {
-    const path = join(postgresPrograms as string, program)
-    if (!user) return [path, args]
-    // setpriv is replaced by the server, so that signals reach it.
-    return ['setpriv', ['--reuid', user.uid, '--regid', user.gid, '--clear-groups', '--', path, ...args]]
-  }
+  const asUser = unprivilegedIn(folder)
+  const run = (program: string, args: string[]) => asUser(postgresProgram(program), args)
   const made = spawnSync(
     ...run('initdb', [
       '-D',
@@ -107,7 +101,24 @@ export async function startPostgres(): Promise<Server> {
   })
 }
 
-async function serverOf(options: {
+/** The path of one of Postgres' own programs. */
+export function postgresProgram(name: string): string {
+  // The path may have links to some of them alone.
+  return join(dirname(realpathSync(join(postgresPrograms as string, 'postgres'))), name)
+}
+
+/** Gives a folder to the user under whom programs run that refuse root, and returns what starts a program as that user. */
+export function unprivilegedIn(folder: string): (path: string, args: string[]) => [string, string[]] {
+  if (process.getuid?.() !== 0) return (path, args) => [path, args]
+  const user = unprivileged()
+  spawnSync('chown', ['-R', user.name, folder])
+  // setpriv is replaced by the server, so that signals reach it.
+  const flags = ['--reuid', user.uid, '--regid', user.gid, '--clear-groups', '--']
+  return (path, args) => ['setpriv', [...flags, path, ...args]]
+}
+
+/** A server of any program, once it answers. */
+export async function serverOf(options: {
   url: string
   folder: string
   spawn: () => ChildProcess
@@ -143,14 +154,14 @@ async function serverOf(options: {
   }
 }
 
-function accepts(port: number): Promise<boolean> {
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
     socket.on('connect', () => socket.destroy())
   })
 }
 
-async function answers(url: string): Promise<boolean> {
+export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   try {
@@ -168,7 +179,7 @@ function unprivileged(): { name: string; uid: string; gid: string } {
   return { name, uid: id('-u', name).stdout.trim(), gid: id('-g', name).stdout.trim() }
 }
 
-function onPath(program: string): string | undefined {
+export function onPath(program: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path))
 }

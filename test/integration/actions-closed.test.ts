@@ -84,7 +84,7 @@ describe('the journal of actions', () => {
     await perform('monitor.create', monitor)
     const context = {
       ...stage.context,
-      config: { ...stage.context.config, answersKeptDays: 10 },
+      config: { ...stage.context.config, keptDays: { ...stage.context.config.keptDays, answers: 10 } },
       now: () => new Date(Date.now() + 11 * 86_400_000),
     }
     expect(await enforceRetention(context)).toBeGreaterThan(1)

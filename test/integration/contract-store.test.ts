@@ -13,7 +13,7 @@ import {
 import { releaseProbe, takeProbe } from '../../src/store/contract/operation-probes.ts'
 import { expireAnswer, sentRequestOf } from '../../src/store/contract/sent-request.ts'
 import type { Database } from '../../src/store/database/database.ts'
-import { contract } from '../../src/store/migrations/0021-contract.ts'
+import { contract } from '../../src/store/migrations/0021-0030/0021-contract.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import type { Ledger } from '../support/idle-ledgers.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'

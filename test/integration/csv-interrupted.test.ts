@@ -16,7 +16,10 @@ beforeEach(async () => {
   sandbox.faults.reset()
   // Slow enough that many lookups are on their way at any moment, and never all that are left.
   sandbox.faults.set({ paymentIdentifier: true, latency: { minMs: 50, maxMs: 250 } })
-  desk = await openDesk(sandbox, { config: { pacing: { startPerSecond: 300, concurrency: 16 } } })
+  // Slow enough that an interruption meets a run that has more to do, also where it comes late.
+  desk = await openDesk(sandbox, {
+    config: { pacing: { startPerSecond: 40, maxPerSecond: 40, concurrency: 16 } },
+  })
 })
 afterEach(() => desk.close())
 

@@ -18,7 +18,8 @@ import { testSeed } from '../support/seed.ts'
 const examples = collectExamples().filter(({ from }) => from !== 'docs/tour.md')
 
 /** They go on until they are stopped, or read from a terminal. Tests of their own run them; here their words are checked. */
-const notRunHere = /^(start|sandbox|demo|password|init$)/
+// A restore needs an empty database: restore.test.ts runs it.
+const notRunHere = /^(start|sandbox|demo|password|restore|init$)/
 
 let sandbox: Sandbox
 let hubspot: Awaited<ReturnType<typeof startHubspotStandIn>>

@@ -223,7 +223,7 @@ describe('forgetting a subject', () => {
     for (const { record, reason } of undone.rows.filter(({ outcome }) => outcome === 'left'))
       expect([record, reason]).toEqual([
         expect.stringMatching(/^forgotten:[0-9a-f]{24}$/),
-        'its subject was forgotten',
+        'its values were erased: its subject was forgotten, or it is older than retention.recordsDays',
       ])
   })
 

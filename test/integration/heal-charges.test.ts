@@ -127,11 +127,12 @@ test('reconcile finds it by the nonce of the unknown transfer, and ledger and ch
   }
   const block = (number: bigint) => ({ number, hash: `${number}`, at })
   const warnings: object[] = []
+  const log = { warn: (fields: object) => void warnings.push(fields), child: () => log }
   const context = {
     database,
     config: { policy: basePolicy },
     now: () => at,
-    log: { warn: (fields: object) => void warnings.push(fields) },
+    log,
     chain: {
       blockBefore: async () => 0n,
       blocks: async () => ({ latest: block(3n), final: block(2n) }),

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMemoryCallBudget } from '../../src/connectors/budget.ts'
 import type { CallBudget, CallLimit } from '../../src/domain/ports/call-budget.ts'
@@ -22,7 +23,7 @@ describe.each(['redis', 'memory'] as const)('the call budget in %s', (kind) => {
       const first = await openRedis(stores.redisUrl)
       connections.push(first)
       open = async () => {
-        const redis = first.redis.duplicate()
+        const redis = (first.redis as Redis).duplicate()
         connections.push({ redis, kind: 'redis', close: async () => redis.disconnect() })
         return createCallBudget(redis, stores.redisPrefix)
       }

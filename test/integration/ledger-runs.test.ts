@@ -5,7 +5,7 @@ import type { LookupKey } from '../../src/domain/keys.ts'
 import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { ledgerId } from '../../src/store/database/meta.ts'
-import { migrate } from '../../src/store/database/migrate.ts'
+import { migrate } from '../../src/store/database/migrating/migrate.ts'
 import { planFigures } from '../../src/store/plans/plans.ts'
 import { runFigures } from '../../src/store/views/run-figures.ts'
 import { spendBy } from '../../src/store/views/spend.ts'
@@ -156,7 +156,8 @@ describe('the terms of an endpoint', () => {
 
 describe('the schema', () => {
   test('is brought up to date by whoever comes first, however many come at once, and then left alone', async () => {
-    await Promise.all([migrate(database.db), migrate(database.db), migrate(database.db)])
+    const isShared = database.kind === 'postgres'
+    await Promise.all(Array.from({ length: 3 }, () => migrate(database.db, { isShared })))
     const { db } = database
     const id = await ledgerId(db, randomBytes)
     expect(id).toMatch(/^[0-9a-f]{32}$/)
@@ -188,11 +189,14 @@ describe('the schema', () => {
         where(a: string, b: string, c: string): { execute(): Promise<unknown> }
       }
     }
-    await migrations.insertInto('migrations').values({ name: '9999-later' }).execute()
+    await migrations.insertInto('migrations').values({ name: '0000-later' }).execute()
     try {
-      await expect(migrate(db)).rejects.toMatchObject({ name: 'ConfigError', code: 'newer_schema' })
+      await expect(migrate(db, { isShared: true })).rejects.toMatchObject({
+        name: 'ConfigError',
+        code: 'newer_schema',
+      })
     } finally {
-      await migrations.deleteFrom('migrations').where('name', '=', '9999-later').execute()
+      await migrations.deleteFrom('migrations').where('name', '=', '0000-later').execute()
     }
   })
 

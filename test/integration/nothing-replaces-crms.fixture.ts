@@ -17,6 +17,7 @@ import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import { field, type FieldType as SalesforceFieldType } from '../../src/sandbox/salesforce/schema.ts'
 import type { TaskOutcome } from '../../src/store/writes/confirm-writes.ts'
 import type { ReadyTask } from '../../src/store/runs/ready-tasks.ts'
+import { createWake } from '../../src/timing/wake.ts'
 import { createWriteBack } from '../../src/workers/write/write-back.ts'
 import { roomy } from './crm-house.ts'
 import { openWire, type Wire } from './wire.ts'
@@ -124,6 +125,7 @@ export async function writeBack(
     suppressed: async () => new Set(),
     batchSize: 2_000,
     now: () => new Date(),
+    pressReady: createWake(),
     onGathering: () => {},
     onHalt: (error) => {
       throw error

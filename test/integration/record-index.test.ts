@@ -188,3 +188,40 @@ test('a subject that is forgotten while its record is stored does not come back 
   await index.keep('hubspot', 'companies', [record('1', 'gone.example'), record('2', 'stays.example')])
   expect(await entries()).toEqual(['2 domain stays.example'])
 })
+
+test('a record that is read again as it was writes nothing, and one that has changed does', async () => {
+  await open()
+  const { db } = house.context.database
+  const kept = createRecordIndex(db, { now: () => at, hosts: [], suppressed: async () => new Set() })
+  const record = (domain: string | undefined) => ({
+    id: '7',
+    object: 'company' as const,
+    identity: { company: 'Acme', ...(domain === undefined ? {} : { domain }) },
+    values: { company_name: 'Acme' },
+  })
+  /** The transaction that wrote each entry. */
+  const writers = async () =>
+    (
+      await sql<{ entry: string }>`
+        select kind || ' ' || value || ' ' || xmin as entry from record_identities order by 1`.execute(db)
+    ).rows.map(({ entry }) => entry)
+  const keep = (domain: string | undefined) => kept.keep('hubspot', 'companies', [record(domain)])
+
+  await keep('acme.example')
+  const first = await writers()
+  expect(first.length).toBeGreaterThan(1)
+  await keep('acme.example')
+  await kept.add('hubspot', 'companies', [record(undefined)])
+  expect(await writers()).toEqual(first)
+
+  at = new Date(at.getTime() + 2 * 86_400_000)
+  await keep('acme.example')
+  const later = await writers()
+  expect(later).toHaveLength(first.length)
+  expect(later).not.toEqual(first)
+
+  await keep(undefined)
+  expect((await entries()).filter((entry) => entry.includes('acme.example'))).toEqual([])
+  await keep('other.example')
+  expect((await entries()).join()).toContain('other.example')
+})

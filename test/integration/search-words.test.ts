@@ -58,6 +58,43 @@ describe('the text by which a record is found', () => {
     expect(await search()).toBe(1)
   })
 
+  test('is read again page by page while tasks end faster, with a look back now and then', async () => {
+    await addRun('r1')
+    let now = desk.now()
+    const page = () => indexTasks(desk.db, { hosts: ['profnet.com'], now: () => now, limit: 10 })
+    const end = (like: string, at: Date) =>
+      sql`update tasks set status = 'written', updated_at = ${at}, patch = '{"email":{"set":"x@acme.com"}}'
+        where record_id like ${like}`.execute(desk.db)
+    const found = async (like: string) =>
+      (
+        await sql<{ count: number }>`select count(*)::int as count from task_words join tasks on id = task_id
+          where record_id like ${like} and words::text like '%acme%'`.execute(desk.db)
+      ).rows[0]?.count
+    const later = (ms: number) => new Date(now.getTime() + ms)
+    for (let i = 0; i < 35; i += 1) await record(`n${i}`, { lastName: 'Lee' }, { at: minutesAgo(30) })
+    for (const each of ['late', 'later']) await record(each, { lastName: 'Lee' }, { at: minutesAgo(30) })
+    while ((await page()) > 0);
+    now = later(1_000)
+    // More than a page, all at one time.
+    await end('n%', now)
+    now = later(1_000)
+    expect(await page()).toBe(10)
+    // A transaction that began before them is committed now.
+    await end('late', later(-2_000))
+    expect(await page()).toBe(10)
+    expect([await found('late'), await found('n%')]).toEqual([0, 20])
+    now = later(30_000)
+    expect(await page()).toBe(10)
+    expect(await found('late')).toBe(1)
+    await end('later', later(-40_000))
+    expect(await page()).toBe(6)
+    expect([await found('later'), await found('n%')]).toEqual([0, 35])
+    // Everything is read: the next page looks back.
+    expect(await page()).toBe(1)
+    expect(await found('later')).toBe(1)
+    expect(await page()).toBe(0)
+  })
+
   test('of a subject is erased with it', async () => {
     await addRun('r1')
     await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })

@@ -1,62 +1,16 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readEnvironment } from '../../src/app/config/environment.ts'
+import { createLog } from '../../src/app/context/log.ts'
 import { start } from '../../src/app/start.ts'
-import { telemetryConfig } from '../../src/app/config/telemetry.ts'
+import { telemetryConfig } from '../../src/app/config/observing/telemetry.ts'
 import { shapeOf } from '../../src/service/traced-transport.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { startPlannedSync } from '../support/planned-sync.ts'
 import { openCrmHouse } from './crm-house.ts'
-
-interface Span {
-  traceId: string
-  spanId: string
-  parentSpanId?: string
-  name: string
-  kind: number
-  attributes: { key: string; value: Record<string, unknown> }[]
-  status: { message?: string }
-}
+import { startCollector, type Span } from './trace-collector.fixture.ts'
 
 const kinds = { server: 2, client: 3, producer: 4, consumer: 5 }
-
-/** A collector of our own: takes OTLP over HTTP as JSON and keeps the texts that came. */
-async function startCollector() {
-  const bodies: string[] = []
-  const paths = new Set<string>()
-  const server: Server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    bodies.push(Buffer.concat(chunks).toString())
-    paths.add(`${request.method} ${request.url} ${request.headers['content-type']}`)
-    response.setHeader('content-type', 'application/json').end('{}')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    paths,
-    text: () => bodies.join('\n'),
-    resources: () =>
-      bodies.flatMap((body) =>
-        JSON.parse(body).resourceSpans.map(({ resource }: { resource: object }) => resource),
-      ),
-    spans: () =>
-      bodies.flatMap((body) =>
-        JSON.parse(body).resourceSpans.flatMap((resource: { scopeSpans: { spans: Span[] }[] }) =>
-          resource.scopeSpans.flatMap(({ spans }) => spans),
-        ),
-      ) as Span[],
-    async stop() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
-  }
-}
 
 const people = [
   {
@@ -86,6 +40,8 @@ afterAll(async () => {
 })
 
 test('a trace leads from a job to the request and the statements it made, and holds nobody’s data', async () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'debug', modules: {} }, { write: (line) => void lines.push(line) })
   const house = await openCrmHouse(sandbox, {
     config: {
       payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } },
@@ -95,6 +51,7 @@ test('a trace leads from a job to the request and the statements it made, and ho
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_SERVICE_NAME: 'paydirt-under-test',
     },
+    overrides: { log },
   })
   const { context } = house
   house.add('companies', {
@@ -144,6 +101,13 @@ test('a trace leads from a job to the request and the statements it made, and ho
   const paid = requests.find((span) => attribute(span, 'http.response.status_code')?.['intValue'] === 200)
   const [root] = ancestors(paid!).slice(-1)
   expect(root).toMatchObject({ name: 'process lookup', kind: kinds.consumer, traceId: paid!.traceId })
+  // Every line about a lookup names the trace of its job.
+  const jobs = new Set(spans.filter(({ name }) => name === 'process lookup').map(({ traceId }) => traceId))
+  const worked = lines
+    .map((line) => JSON.parse(line) as { msg: string; traceId?: string })
+    .filter(({ msg }) => msg === 'a lookup was worked')
+  expect(worked).not.toHaveLength(0)
+  for (const { traceId } of worked) expect(jobs).toContain(traceId)
   const statements = spans.filter(
     (span) => span.traceId === root!.traceId && attribute(span, 'db.query.text'),
   )

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { measureCalls } from '../../bench/calls.ts'
+import { capacity } from '../../bench/capacity.ts'
 import { hook } from '../../bench/hook.ts'
+import { burst } from '../../bench/burst.ts'
 import { latency } from '../../bench/latency.ts'
 import { listPreview } from '../../bench/list-preview.ts'
 import { lists } from '../../bench/lists.ts'
@@ -47,9 +49,14 @@ describe('a benchmark in its smallest size', () => {
     expect(rows.every((row) => row['Redis bytes a task'] > 0)).toBe(true)
   })
 
+  test('burst', async () => {
+    const [row] = await burst(quick)
+    expect(row?.['with the result']).toBeGreaterThan(0)
+  })
+
   test('latency', async () => {
     const [row] = await latency(quick)
-    expect(row).toMatchObject({ presses: 3 })
+    expect(row).toMatchObject({ requests: 3 })
     expect(row?.p50).toBeGreaterThan(0)
   })
 
@@ -86,5 +93,12 @@ describe('a benchmark in its smallest size', () => {
     const rows = await workers(quick)
     expect(rows.map(({ workers: count }) => count)).toEqual([1, 2, 4])
     expect(rows[0]?.['served a second']).toBeGreaterThan(0)
+  })
+  test.skipIf(missingServers() !== undefined)('capacity', async () => {
+    const { nights, model } = await capacity(quick)
+    expect(nights.map(({ lookups }) => lookups)).toEqual([60, 120, 240])
+    expect(nights.every((night) => night.statements > 0 && night.walBytes > 0)).toBe(true)
+    expect(nights.every((night) => night.queueCommands > 0 && night.pacerCommands > 0)).toBe(true)
+    expect(model.map(({ measure }) => measure)).toContain('perSecond')
   })
 })

@@ -45,7 +45,7 @@ async function open(options: { onQuery?: (event: LogEvent) => void } = {}): Prom
  */
 async function empty({ db }: OpenDatabase): Promise<void> {
   const { rows } = await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'migrations'`.execute(
+    select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('migrations', 'schema_changes')`.execute(
     db,
   )
   const looks = rows.map(

@@ -14,7 +14,7 @@ import { freshStores } from './stores.ts'
  * The services themselves are processes of their own, started as somebody would by hand.
  */
 export async function openServiceHouse(
-  servers: { redis: Server; postgres: Server },
+  servers: { redis: Pick<Server, 'url'>; postgres: Pick<Server, 'url'> },
   sandbox: Sandbox,
   config: FileConfig,
 ) {
@@ -61,11 +61,17 @@ export async function openServiceHouse(
       })
     },
     company: (id: string) => hubspot.store.get('companies', id)?.properties ?? {},
-    start(role: string): Running {
-      const service = startPaydirt(['start', '--role', role], settings)
+    /** `program`: that of another version. */
+    start(role: string, program?: string): Running {
+      const service = startPaydirt(['start', '--role', role], {
+        ...settings,
+        ...(program ? { program } : {}),
+      })
       started.push(service)
       return service
     },
+    /** Runs a command of another version to its end. */
+    runBy: (program: string, args: readonly string[]) => startPaydirt(args, { ...settings, program }).ended,
     run: (args: readonly string[]) => paydirt(args, settings),
     async close() {
       for (const service of started) service.kill('SIGKILL')

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { databaseAddresses } from '../../src/store/database/postgres/addresses.ts'
 
 export type FreshStores = {
   /** A database of its own on the server of DATABASE_URL; absent: embedded, in `dataDir`. */
@@ -38,17 +39,26 @@ export async function freshStores(
 }
 
 function databaseOn(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return url.href
+  return serverUrl.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${name}`)
 }
 
 async function onServer(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
+  const client = await connect(databaseAddresses(serverUrl)?.urls ?? [serverUrl])
   try {
     await client.query(statement)
   } finally {
     await client.end()
+  }
+}
+
+/** The first of several servers is the primary, unless it is away. */
+async function connect([url, ...others]: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    if (others.length === 0) throw error
+    return connect(others)
   }
 }

@@ -11,7 +11,7 @@ export function monitorsWith(text: string) {
   const given = storable(text)
   return {
     [textMonitor]: {
-      detection_mode: given,
+      detection_mode: 'signal_first',
       signal_types: [given, 'expansions'],
       onMatch: { connector: 'hubspot', budgetDayUsd: '98765.43', budgetMonthUsd: '98765.43' } as const,
       automaticPersonEnrichment: { is_enabled: true },
