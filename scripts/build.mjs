@@ -1,7 +1,7 @@
 // `npm run build`: makes the package's JavaScript and type declarations in dist/. `npm pack` runs it first. Dependencies
 // stay outside the bundle, so that their licences, versions and security notices are those of the installation.
 
-import { chmodSync, cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { declarations } from './declarations.mjs'
@@ -9,6 +9,7 @@ import { root } from './runtime.mjs'
 
 const src = join(root, 'src')
 const dist = join(root, 'dist')
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 // The programs and threads that are started by their path, the library, and the file that a config file gets as `paydirt`.
 const entries = [
@@ -60,7 +61,7 @@ async function bundle() {
   const build = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(src, `${name}.ts`)])),
     platform: 'node',
-    external: [/^node:/, /^[^./]/],
+    external: isOutside,
     transform: { target: 'node22' },
     treeshake: { moduleSideEffects: true },
     plugins: [placesOfSources],
@@ -79,6 +80,16 @@ async function bundle() {
     comments: { annotation: true, legal: true, jsdoc: false },
   })
   await build.close()
+}
+
+/** The helpers of transformed syntax come into the bundle. Whatever else is outside must be there after an installation. */
+function isOutside(id) {
+  if (id.startsWith('node:')) return true
+  if (/^[./\0]/.test(id) || id.startsWith('@oxc-project/runtime')) return false
+  const name = /^(@[^/]+\/)?[^/]+/.exec(id)[0]
+  if (!(name in dependencies))
+    throw new Error(`${name} is no dependency of the package, and a module imports it`)
+  return true
 }
 
 function copyAssets() {

@@ -13,6 +13,7 @@ const targets = {
   'test:browser': [vitest, 'run', '--config', 'test/browser.config.ts'],
   'test:long': [vitest, 'run', '--config', 'test/long.config.ts'],
   'test:faults': [vitest, 'run', '--config', 'test/faults.config.ts'],
+  'test:ops': [vitest, 'run', '--config', 'test/ops.config.ts'],
   vitest: [vitest],
   check: ['scripts/check.mjs'],
   format: [join('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--write', '--log-level', 'warn', '.'],

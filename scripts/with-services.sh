@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# scripts/with-services.sh COMMAND [ARGS]
+# scripts/with-services.sh [--pgbouncer] COMMAND [ARGS]
 #
 # Starts the system's Redis (or Valkey) and Postgres on free loopback ports with data in a temporary directory, runs the
 # command with REDIS_URL and DATABASE_URL set, and stops and removes everything afterwards. Exits with the command's status.
+# --pgbouncer: DATABASE_URL leads through pgbouncer in transaction mode, with few connections to the server.
 # Status 69: the two servers are not installed or did not start; the last line says which.
 set -euo pipefail
 
 unavailable() { echo "with-services: $*" >&2; exit 69; }
 
-[ $# -gt 0 ] || { echo 'usage: scripts/with-services.sh COMMAND [ARGS]' >&2; exit 2; }
+pgbouncer=''
+if [ "${1:-}" = --pgbouncer ]; then
+  shift
+  pgbouncer=$(command -v pgbouncer || ls /usr/sbin/pgbouncer 2>/dev/null || true)
+  [ -n "$pgbouncer" ] || unavailable 'pgbouncer is not installed'
+fi
+[ $# -gt 0 ] || { echo 'usage: scripts/with-services.sh [--pgbouncer] COMMAND [ARGS]' >&2; exit 2; }
 
 redis_server=$(command -v redis-server || command -v valkey-server || true)
 [ -n "$redis_server" ] || unavailable 'neither redis-server nor valkey-server is installed'
@@ -83,6 +90,29 @@ await_server "$pg_bin/postgres" $! "$work/postgres.log" "$pg_bin/pg_isready" -q 
 
 export REDIS_URL="redis://127.0.0.1:$redis_port"
 export DATABASE_URL="postgres://paydirt@127.0.0.1:$pg_port/postgres"
+if [ -n "$pgbouncer" ]; then
+  bouncer_port=$(free_port)
+  cat >"$work/pgbouncer.ini" <<END
+[databases]
+* = host=127.0.0.1 port=$pg_port
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $bouncer_port
+unix_socket_dir =
+auth_type = trust
+auth_file = $work/userlist.txt
+pool_mode = transaction
+default_pool_size = 8
+max_client_conn = 1000
+query_wait_timeout = 10
+server_login_retry = 1
+END
+  echo '"paydirt" ""' >"$work/userlist.txt"
+  (cd "$work" && exec setsid "${as_user[@]}" "$pgbouncer" -q "$work/pgbouncer.ini") >"$work/pgbouncer.log" 2>&1 &
+  pids+=($!)
+  await_server "$pgbouncer" $! "$work/pgbouncer.log" answers "$bouncer_port"
+  export DATABASE_URL="postgres://paydirt@127.0.0.1:$bouncer_port/postgres"
+fi
 echo "with-services: REDIS_URL=$REDIS_URL DATABASE_URL=$DATABASE_URL" >&2
 
 # The command runs in the background and is awaited, so that a signal to this script is handled at once.
