@@ -252,12 +252,12 @@ test('killed while the only request is under way: the same payment is finished, 
     ]
     const env = { PAYDIRT_SERVICE_URL: edge.url }
     const killed = desk.start(command, env)
-    await first
+    await Promise.race([first, killed.ended.then((ended) => expect.unreachable(ended.stderr))])
     killed.kill('SIGKILL')
     await killed.ended
     const arrivedAgain = new Promise<void>((resolve) => (arrived = resolve))
     const second = desk.start(command, env)
-    await arrivedAgain
+    await Promise.race([arrivedAgain, second.ended.then((ended) => expect.unreachable(ended.stderr))])
     // Only the payment that was under way: the same bytes, and no other lookup beside it.
     await pause(300)
     expect([new Set(proofs).size, proofs.length]).toEqual([1, 2])

@@ -13,7 +13,7 @@ import {
 } from './operation-states.ts'
 
 /** The outcome of asking for the only request of an operation: granted, held by another lookup, or not needed any more. */
-export type Probe = 'taken' | 'busy' | OperationState
+export type Probe = 'taken' | { state: 'busy'; holder: LookupKey } | OperationState
 
 /**
  * Takes the only request of an operation that is neither confirmed nor stopped, for one lookup and until a time. The lookup
@@ -39,7 +39,7 @@ export async function takeProbe(
         else await storeStopped(tx, here, unreadable, now)
         return (await stateAt(tx, here)) as OperationState
       }
-      if (holder.until > now || holder.isPaying) return 'busy'
+      if (holder.until > now || holder.isPaying) return { state: 'busy', holder: holder.key }
     }
     const row = { lookup_key: key, until }
     await tx

@@ -30,7 +30,8 @@ function openStage() {
         async take(_, { key, until }) {
           events.push(`take ${key.split('|')[1]}`)
           if (ledger.state) return ledger.state
-          if (ledger.holder && ledger.holder.key !== key && ledger.holder.until > now()) return 'busy'
+          if (ledger.holder && ledger.holder.key !== key && ledger.holder.until > now())
+            return { state: 'busy', holder: ledger.holder.key }
           ledger.holder = { key, until }
           return 'taken'
         },
@@ -115,6 +116,18 @@ describe('an operation that no answer has confirmed', () => {
       waits.push(((await guarded(here, 'b')) as RetriableError).retryAfterMs)
     }
     expect(waits).toEqual([100, 300, 1_000, 5_000])
+  })
+
+  test('lets the lookup in that has the request already, however many others have just asked', async () => {
+    const stage = openStage()
+    void guarded(stage.start(), 'a', () => new Promise(() => {}))
+    await Promise.resolve()
+    // Its process is killed. In the next one the lookup comes each time right behind another that waits.
+    const next = stage.start()
+    expect(await Promise.all([guarded(next, 'b'), guarded(next, 'a')])).toEqual([isWaiting, isWaiting])
+    stage.pass(5_000)
+    expect(await Promise.all([guarded(next, 'b'), guarded(next, 'a')])).toEqual([isWaiting, 'single'])
+    expect(stage.ledger.state).toMatchObject({ state: 'confirmed' })
   })
 
   test.each([401, 403, 404])('is stopped by a %i alone, and asks for nothing more', async (status) => {

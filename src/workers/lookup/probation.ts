@@ -49,6 +49,17 @@ interface ProbationTarget {
   key: LookupKey
 }
 
+interface Busy {
+  sinceMs: number
+  /** Until then no other lookup asks the ledger who has the only request. */
+  askAgainMs: number
+  /**
+   * The lookup that has it, as far as the ledger has said. It never waits for others: after a kill it comes among those that wait,
+   * each time at the same place behind one that has just asked.
+   */
+  holder: LookupKey | undefined
+}
+
 type Answer = Pick<StoredAnswer, 'outcome' | 'parts' | 'startedAs'>
 
 export interface Probation {
@@ -96,7 +107,7 @@ export function createProbation(options: ProbationOptions): Probation {
   const { store, now } = options
   const confirmed = new Set<string>()
   const stopped = new Set<string>()
-  const busy = new Map<string, { sinceMs: number; askAgainMs: number }>()
+  const busy = new Map<string, Busy>()
   let states: { found: Promise<OperationState[]>; untilMs: number } | undefined
 
   async function guard(
@@ -115,15 +126,15 @@ export function createProbation(options: ProbationOptions): Probation {
       stopped.delete(name)
     }
     const held = busy.get(name)
-    if (held && held.askAgainMs > nowMs) throw waiting(operation, nowMs - held.sinceMs)
+    if (held && held.holder !== key && held.askAgainMs > nowMs) throw waiting(operation, nowMs - held.sinceMs)
     const sinceMs = held?.sinceMs ?? nowMs
-    let askAgainMs: number | undefined
-    busy.set(name, { sinceMs, askAgainMs: Infinity })
+    let found: Busy | undefined
+    busy.set(name, { sinceMs, askAgainMs: Infinity, holder: held?.holder })
     try {
       const probe = await take(place, key)
       if (probe === 'taken') return await askAlone(name, place, key, requests.single)
-      if (probe === 'busy') {
-        askAgainMs = nowMs + askHolderMs
+      if (probe.state === 'busy') {
+        found = { sinceMs, askAgainMs: nowMs + askHolderMs, holder: probe.holder }
         throw waiting(operation, nowMs - sinceMs)
       }
       if (probe.state === 'stopped') {
@@ -132,8 +143,8 @@ export function createProbation(options: ProbationOptions): Probation {
       }
       confirmed.add(name)
     } finally {
-      if (askAgainMs === undefined) busy.delete(name)
-      else busy.set(name, { sinceMs, askAgainMs })
+      if (found) busy.set(name, found)
+      else busy.delete(name)
     }
     return requests.confirmed()
   }
