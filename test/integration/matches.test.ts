@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { onMatchSchema } from '../../src/app/config/watching/on-match.ts'
 import { matchRefusals, matchWarnings } from '../../src/app/matches/match-refusals.ts'
 import { listFindings } from '../../src/app/ops/list-findings.ts'
+import { forget } from '../../src/app/records/forget.ts'
 import { undoMatch } from '../../src/app/records/undo-match.ts'
 import { workDueMatches, workMatch, type MatchSource } from '../../src/app/matches/work-match.ts'
 import { answerRow } from '../../src/app/lists/review/answer-row.ts'
@@ -291,4 +292,15 @@ test('A plan says what matches would wait for, and that the service spends by it
     ['monitors.dach.onMatch', 'problem'],
     ['monitors.dach.onMatch.people', 'ok'],
   ])
+})
+
+test('a forgotten company leaves no key among the searches for its people', async () => {
+  await open('hubspot', { create: true, people: { perCompany: 2 } })
+  await work()
+  const { db } = world.context.database
+  const fetches = () => db.selectFrom('list_fetches').select(['list', 'parts']).execute()
+  const [searched] = await fetches()
+  expect(searched?.list).toContain(domain)
+  await forget(world.context, [{ kind: 'domain', value: domain, isCompany: true }], { suppress: false })
+  expect(JSON.stringify(await fetches())).not.toContain(domain)
 })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { forgottenRecord } from '../../domain/subjects/forgotten.ts'
 import type { RecordIdentity } from '../../domain/subjects/record-identities.ts'
 import type { Database } from '../database/database.ts'
 
@@ -54,6 +55,20 @@ async function eraseParts(tx: Database, identities: readonly RecordIdentity[]): 
       from jsonb_array_elements(kept.parts) with ordinality as each (part, place))
     where exists (select from jsonb_array_elements(kept.parts) as part
       where part ->> 'name' in (select row_key from gone))`.execute(tx)
+}
+
+/** Erases companies from the fetches of people at a single one, which bear its key: kind and value, or its id at the service. */
+export async function eraseCompanyFetches(
+  tx: Database,
+  identities: readonly RecordIdentity[],
+  token: () => string,
+): Promise<void> {
+  const keys = identities.map(({ kind, value }) => (kind === 'service_id' ? value : `${kind}|${value}`))
+  await sql`
+    update list_fetches set list = split_part(list, '/', 1) || '/' || ${forgottenRecord(token())}, parts = (
+      select jsonb_agg(jsonb_set(part, '{name}', '"forgotten"') order by place)
+      from jsonb_array_elements(parts) with ordinality as each (part, place))
+    where position('/' in list) > 0 and substr(list, position('/' in list) + 1) = any(${keys})`.execute(tx)
 }
 
 /**

@@ -10,7 +10,7 @@ import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseExclusions } from '../lists/list-exclusions.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
 import { eraseReviews } from '../lists/erase-reviews.ts'
-import { eraseListRows } from '../lists/erase-rows.ts'
+import { eraseCompanyFetches, eraseListRows } from '../lists/erase-rows.ts'
 import { eraseMatches } from '../matches/matches.ts'
 import { eraseSeen } from '../messages/erase-seen.ts'
 import { eraseReferences } from '../lists/list-references.ts'
@@ -131,6 +131,7 @@ async function eraseIn(
   await dissolveBatches(tx, subject.lookups, now())
   await lockTasks(tx, subject.taskIds)
   await eraseExclusions(tx, identities)
+  await eraseCompanyFetches(tx, identities, token)
   const erased = {
     // While the index and the tasks still name the records.
     crmNotes: await eraseNotes(tx, { identities, taskIds: subject.taskIds }, { now, token }),
