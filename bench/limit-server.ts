@@ -25,14 +25,21 @@ export interface Phase {
   windows: { admitted: number; refused: number }[]
   /** Elapsed share of the last window, 0 to 1. */
   lastShare: number
+  /** The requests that would have been served in each window, as far as the limit allows. */
+  limits: number[]
+  /** Arrival times in milliseconds from the first request on; kept only where the limit asks for even spacing. */
+  arrivalsMs: number[]
 }
 
 interface Book {
   rules: Rule[]
   limiters: RateLimiter[]
   hidden: HiddenLimit | undefined
+  /** The limit in requests a second at a time from the first request on, where it changes. */
+  perSecondAt: ((atMs: number) => number) | undefined
   startMs: number
   windows: { admitted: number; refused: number }[]
+  arrivalsMs: number[]
 }
 
 const { jitter } = readOrder<{ jitter: boolean }>()
@@ -67,8 +74,10 @@ server.listen(0, '127.0.0.1', () => {
     rule: ({ id, rules }: { id: string; rules: Rule[] }) => {
       const limiters = rules.map(() => createRateLimiter())
       const shape = rules[0]?.shape
-      const hidden = shape && hiddenLimit(shape)
-      books.set(id, [...(books.get(id) ?? []), { rules, limiters, hidden, startMs: 0, windows: [] }])
+      const perSecondAt = shape && changing(shape)
+      const hidden = shape && hiddenLimit(shape, perSecondAt)
+      const book = { rules, limiters, hidden, perSecondAt, startMs: 0, windows: [], arrivalsMs: [] }
+      books.set(id, [...(books.get(id) ?? []), book])
     },
     phases: (id: string) => (books.get(id) ?? []).map(phaseOf),
   })
@@ -80,6 +89,7 @@ function admit(book: Book, nowMs: number): boolean {
   const place = Math.floor((nowMs - book.startMs) / countedMs(book))
   while (book.windows.length <= place) book.windows.push({ admitted: 0, refused: 0 })
   const window = book.windows[place] as { admitted: number; refused: number }
+  if (book.rules[0]?.shape?.kind === 'spaced') book.arrivalsMs.push(nowMs - book.startMs)
   const isIn = book.hidden
     ? book.hidden(nowMs - book.startMs)
     : book.rules.every((rule, index) =>
@@ -90,7 +100,12 @@ function admit(book: Book, nowMs: number): boolean {
   return isIn
 }
 
-function hiddenLimit(shape: Shape): HiddenLimit {
+function changing(shape: Shape): ((atMs: number) => number) | undefined {
+  if (shape.kind === 'breathing') return breathing(shape.high, shape.low, shape.periodMs)
+  return shape.kind === 'neighbour' ? neighbour(random, shape) : undefined
+}
+
+function hiddenLimit(shape: Shape, perSecondAt?: (atMs: number) => number): HiddenLimit {
   const counted = (limitAt: (atMs: number) => number) => fixedWindow({ limitAt, windowMs: 1_000 }, random)
   switch (shape.kind) {
     case 'spaced':
@@ -103,9 +118,8 @@ function hiddenLimit(shape: Shape): HiddenLimit {
     case 'at-once':
       return inFlight(shape.most)
     case 'breathing':
-      return counted(breathing(shape.high, shape.low, shape.periodMs))
     case 'neighbour':
-      return counted(neighbour(random, shape))
+      return counted(perSecondAt as (atMs: number) => number)
   }
 }
 
@@ -119,6 +133,12 @@ function countedMs({ rules }: Book): number {
 }
 
 function phaseOf(book: Book): Phase {
-  const share = (performance.now() - book.startMs) / countedMs(book)
-  return { rules: book.rules, windows: book.windows, lastShare: share - Math.floor(share) }
+  const { rules, windows, arrivalsMs, perSecondAt } = book
+  const lengthMs = countedMs(book)
+  const share = (performance.now() - book.startMs) / lengthMs
+  const most = Math.min(...rules.map(({ limit, windowMs }) => (limit * lengthMs) / windowMs))
+  const limits = windows.map(
+    (_, at) => (perSecondAt?.(at * lengthMs) ?? most / (lengthMs / 1_000)) * (lengthMs / 1_000),
+  )
+  return { rules, windows, arrivalsMs, limits, lastShare: share - Math.floor(share) }
 }

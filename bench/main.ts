@@ -16,7 +16,8 @@ import { workers } from './workers.ts'
 
 /**
  * The benchmarks by name: `npm run bench -- pacing`, or all of them. `--json` prints one document. `--quick` is a smoke
- * run. `--only`, `--sizes`, `--stores embedded,servers` and `--repeat` narrow a run; see docs/benchmarks.md.
+ * run. `--only`, `--sizes`, `--stores embedded,servers` and `--repeat` narrow a run, `--pictures FOLDER` has `pacing` draw
+ * its limits; see docs/benchmarks.md.
  */
 const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   pacing,

@@ -8,6 +8,8 @@ export interface BenchOptions {
   sizes: number[] | undefined
   stores: ('embedded' | 'servers')[]
   repeat: number
+  /** A folder for pictures of what was measured; none are drawn without it. */
+  pictures: string | undefined
 }
 
 export function readOptions(args: string[]): BenchOptions & { json: boolean; names: string[] } {
@@ -20,6 +22,7 @@ export function readOptions(args: string[]): BenchOptions & { json: boolean; nam
       sizes: { type: 'string' },
       stores: { type: 'string', default: 'embedded,servers' },
       repeat: { type: 'string', default: '1' },
+      pictures: { type: 'string' },
     },
     allowPositionals: true,
   })
@@ -30,6 +33,7 @@ export function readOptions(args: string[]): BenchOptions & { json: boolean; nam
     sizes: values.sizes === undefined ? undefined : list(values.sizes).map(Number),
     stores: list(values.stores) as BenchOptions['stores'],
     repeat: Number(values.repeat),
+    pictures: values.pictures,
     names: positionals,
   }
 }

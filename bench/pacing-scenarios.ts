@@ -3,7 +3,7 @@ import type { Rule, Shape } from './limit-server.ts'
 export interface PacingScenario {
   id: string
   /** The name under which `--only` finds it. */
-  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold'
+  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold' | 'nginx'
   label: string
   goal: string
   /** The limits in force, one after the other, each for a number of seconds. */
@@ -11,6 +11,8 @@ export interface PacingScenario {
   processes: 1 | 4
   /** Seconds at the start of each phase that are left out. `back at 95 %` covers what is learned in them. */
   learnSeconds: number
+  /** The room for extra requests of nginx's `limit_req`, which then judges in place of our own server. */
+  nginxBurst?: number
 }
 
 const second = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 1_000 })
@@ -87,7 +89,19 @@ export function pacingWaves(): PacingScenario[][] {
       ),
     ),
   ]
-  return [slow, ...fast, ...faster, ...changing, ...shaped()]
+  return [slow, ...fast, ...faster, ...changing, ...shaped(), ...judgedByNginx()]
+}
+
+function judgedByNginx(): PacingScenario[][] {
+  return [20, 100].map((limit) =>
+    [1, 5].map((nginxBurst) => ({
+      ...scenario('nginx', `nginx limit_req, ${limit}r/s burst=${nginxBurst} nodelay`, '95 / 0.5', 1, 30, [
+        [second('bucket', limit)],
+        120,
+      ]),
+      nginxBurst,
+    })),
+  )
 }
 
 /** Limits that are no counts of windows, and the first half minute of a cold run. The network adds nothing here. */

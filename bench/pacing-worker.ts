@@ -1,5 +1,6 @@
 // A process that sends as fast as its pacers allow. There is no payment: only pacing and HTTP.
 import { openRedis } from '../src/queues/connection.ts'
+import { decodeGrant } from '../src/queues/pacer/grant.ts'
 import { createPacer, type Pacer } from '../src/queues/pacer/pacer.ts'
 import { createTransport } from '../src/service/transport.ts'
 import { readOrder, serveParent } from './child.ts'
@@ -9,13 +10,21 @@ const { redis, close } = await openRedis(redisUrl)
 const transport = createTransport({ userAgent: 'paydirt-bench/1', networkName: 'profnet', connections: 200 })
 const stops = new Map<string, () => Promise<void>>()
 
+/** When the pacer meant each request to go, and when it let it go; milliseconds since 1970. */
+export interface SendTimes {
+  plannedMs: number[]
+  handedOutMs: number[]
+}
+const times = new Map<string, SendTimes>()
+
 serveParent(
   {
-    begin: ({ id, senders }: { id: string; senders: number }) => {
+    begin: ({ id, senders, to = url }: { id: string; senders: number; to?: string }) => {
       const pacer = createPacer(redis, { name: id, prefix })
+      times.set(id, { plannedMs: [], handedOutMs: [] })
       let isStopped = false
       const sending = Array.from({ length: senders }, async () => {
-        while (!isStopped) await sendOne(id, pacer)
+        while (!isStopped) await sendOne(id, pacer, to)
       })
       stops.set(id, async () => {
         isStopped = true
@@ -24,6 +33,7 @@ serveParent(
       })
     },
     end: (id: string) => stops.get(id)?.(),
+    times: (id: string) => times.get(id),
     cpuMs: () => process.cpuUsage().user / 1e3 + process.cpuUsage().system / 1e3,
   },
   async () => {
@@ -32,16 +42,18 @@ serveParent(
   },
 )
 
-async function sendOne(id: string, pacer: Pacer): Promise<void> {
+async function sendOne(id: string, pacer: Pacer, to: string): Promise<void> {
   const token = await pacer.take({ lane: 'background', maxWaitMs: 2_000 })
   if (!token.granted) {
     // In the pipeline, the job would go back to the queue for that long.
     await new Promise((resolve) => setTimeout(resolve, Math.min(token.retryInMs, 5_000)))
     return
   }
+  times.get(id)?.plannedMs.push(decodeGrant(token.grantId).atMs)
+  times.get(id)?.handedOutMs.push(performance.timeOrigin + performance.now())
   const { status } = await transport.send({
     method: 'POST',
-    url: `${url}/${id}`,
+    url: `${to}/${id}`,
     body: '{}',
     headers: {},
     timeoutMs: 30_000,

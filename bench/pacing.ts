@@ -1,10 +1,17 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { missingServers, startRedis } from '../test/faults/servers.ts'
 import { startEmbeddedRedis } from '../src/queues/embedded-redis.ts'
+import { arrivalGaps } from './arrival-gaps.ts'
 import { startChild, type Child } from './child.ts'
 import type { Phase, Rule } from './limit-server.ts'
+import { findNginx, startNginx, type NginxJudge } from './nginx-judge.ts'
 import type { BenchOptions } from './options.ts'
+import { drawPacing } from './pacing-picture.ts'
 import { pacingWaves, quickWaves, type PacingScenario } from './pacing-scenarios.ts'
+import type { SendTimes } from './pacing-worker.ts'
 import { printTable, round } from './table.ts'
 
 interface Row {
@@ -16,29 +23,47 @@ interface Row {
   requests: number
   '429 while learning': number
   'back at 95 % (windows)': string
+  /** Of the gaps between requests: as the pacer planned them, as it let the requests go, and as they arrived. */
+  'gaps under half an interval %': string
+  '95 % of the gaps off by at most, ms': string
+  load: number
 }
 
 /**
  * Measures the pacer and real HTTP against hidden limits, in real time: one or four processes that share one Redis.
  * Nothing is paid for. Use and refusals are the server's own counts, in whole windows.
  */
-export async function pacing({ quick, only }: BenchOptions): Promise<Row[]> {
+export async function pacing({ quick, only, pictures }: BenchOptions): Promise<Row[]> {
+  const nginx = findNginx()
   const waves = (quick ? quickWaves() : pacingWaves())
     .map((wave) => wave.filter(({ group }) => only.length === 0 || only.includes(group)))
+    .map((wave) => wave.filter(({ nginxBurst }) => nginxBurst === undefined || nginx !== undefined))
     .filter((wave) => wave.length > 0)
+  if (nginx === undefined && !quick) process.stderr.write('skipped nginx limit_req: nginx is not installed\n')
   const server = await startChild('limit-server.ts', { jitter: true })
   const redis = missingServers() === undefined ? await startRedis() : await startEmbeddedRedis()
   const workers: Child[] = []
   const rows: Row[] = []
   try {
-    const order = { url: await server.ask<string>('url'), redisUrl: redis.url, prefix: 'bench' }
-    for (let count = 0; count < 5; count += 1) workers.push(await startChild('pacing-worker.ts', order))
+    const url = await server.ask<string>('url')
+    for (let count = 0; count < 5; count += 1)
+      workers.push(await startChild('pacing-worker.ts', { url, redisUrl: redis.url, prefix: 'bench' }))
     for (const wave of waves) {
       const minutes = round(Math.max(...wave.map(({ phases }) => totalOf(phases))) / 60)
       process.stderr.write(`pacing: ${wave.map(({ label }) => label).join('; ')} (${minutes} min)\n`)
-      const measured = await Promise.all(wave.map((scenario) => runScenario(scenario, server, workers)))
-      printTable('pacing', measured.flat())
-      rows.push(...measured.flat())
+      const limits = wave.flatMap(nginxLimitOf)
+      const judge = limits.length > 0 ? await startNginx(nginx as string, url, limits) : undefined
+      try {
+        const ran = await Promise.all(
+          wave.map((scenario) => runScenario(scenario, { server, judge, workers })),
+        )
+        const measured = ran.flatMap((each) => each.phases.map((_, index) => rowOf(each, index)))
+        printTable('pacing', measured)
+        rows.push(...measured)
+        if (pictures !== undefined) await drawAll(pictures, ran)
+      } finally {
+        await judge?.stop()
+      }
     }
     printTable(`pacing (${missingServers() === undefined ? 'Redis' : 'embedded Valkey'})`, rows)
     return rows
@@ -49,26 +74,55 @@ export async function pacing({ quick, only }: BenchOptions): Promise<Row[]> {
   }
 }
 
-async function runScenario(scenario: PacingScenario, server: Child, workers: Child[]): Promise<Row[]> {
+interface Ran {
+  scenario: PacingScenario
+  phases: Phase[]
+  sent: SendTimes
+}
+
+interface Parts {
+  server: Child
+  judge: NginxJudge | undefined
+  workers: Child[]
+}
+
+async function runScenario(scenario: PacingScenario, { server, judge, workers }: Parts): Promise<Ran> {
   const { id, processes, phases } = scenario
   // The first process runs the scenarios with one process, the others share the rest: their loads do not affect each
   // other.
   const [alone, ...shared] = workers as [Child, ...Child[]]
   const mine = processes === 1 ? [alone] : shared
+  const [limit] = nginxLimitOf(scenario)
   let isFirst = true
   for (const { rules, seconds } of phases) {
-    await server.ask('rule', { id, rules })
+    // Behind nginx the stand-in service has no limit of its own.
+    if (!limit) await server.ask('rule', { id, rules })
     if (isFirst)
-      for (const worker of mine) await worker.ask('begin', { id, senders: Math.ceil(100 / processes) })
+      for (const worker of mine)
+        await worker.ask('begin', { id, senders: Math.ceil(100 / processes), to: limit && judge?.url })
     isFirst = false
     await setTimeout(seconds * 1_000)
   }
-  const measured = await server.ask<Phase[]>('phases', id)
+  const measured = limit && judge ? [await judge.phase(limit)] : await server.ask<Phase[]>('phases', id)
+  const sent = await Promise.all(mine.map((worker) => worker.ask<SendTimes>('times', id)))
   await Promise.all(mine.map((worker) => worker.ask('end', id)))
-  return measured.map((phase, index) => rowOf(scenario, phase, index))
+  return {
+    scenario,
+    phases: measured,
+    sent: {
+      plannedMs: sent.flatMap(({ plannedMs }) => plannedMs),
+      handedOutMs: sent.flatMap(({ handedOutMs }) => handedOutMs),
+    },
+  }
 }
 
-function rowOf(scenario: PacingScenario, { rules, windows }: Phase, index: number): Row {
+function nginxLimitOf({ id, nginxBurst, phases }: PacingScenario) {
+  const perSecond = phases[0]?.rules[0]?.limit
+  return nginxBurst === undefined || perSecond === undefined ? [] : [{ id, perSecond, burst: nginxBurst }]
+}
+
+function rowOf({ scenario, phases, sent }: Ran, index: number): Row {
+  const { rules, windows, arrivalsMs } = phases[index] as Phase
   const lengthMs = Math.max(...rules.map(({ windowMs }) => windowMs))
   const permitted = Math.min(...rules.map(({ limit, windowMs }) => (limit * lengthMs) / windowMs))
   const whole = windows.slice(0, -1)
@@ -77,6 +131,7 @@ function rowOf(scenario: PacingScenario, { rules, windows }: Phase, index: numbe
   const isChange = scenario.group === 'change'
   const from = isChange ? Math.max(0, backAt) : Math.ceil((scenario.learnSeconds * 1_000) / lengthMs)
   const steady = whole.slice(from)
+  const gaps = gapsOnTheWay(sent, arrivalsMs, scenario)
   const admitted = sum(steady.map((window) => window.admitted))
   const refused = sum(steady.map((window) => window.refused))
   return {
@@ -88,6 +143,45 @@ function rowOf(scenario: PacingScenario, { rules, windows }: Phase, index: numbe
     requests: admitted + refused,
     '429 while learning': sum(whole.slice(0, from).map((window) => window.refused)),
     'back at 95 % (windows)': backAt < 0 ? `not in ${whole.length}` : String(backAt + 1),
+    'gaps under half an interval %': gaps.map(({ shortPercent }) => shortPercent).join(' / '),
+    '95 % of the gaps off by at most, ms': gaps.map(({ offMsP95 }) => offMsP95).join(' / '),
+    load: round(loadavg()[0] as number),
+  }
+}
+
+/** How even the requests are at each station on their way, once the pacer has learned. */
+function gapsOnTheWay({ plannedMs, handedOutMs }: SendTimes, arrivalsMs: number[], scenario: PacingScenario) {
+  if (arrivalsMs.length === 0) return []
+  const perSecond = scenario.phases[0]?.rules[0]?.limit as number
+  return [plannedMs, handedOutMs, arrivalsMs].map((timesMs) => {
+    const fromMs = (timesMs[0] as number) + scenario.learnSeconds * 1_000
+    return arrivalGaps(
+      timesMs.filter((atMs) => atMs >= fromMs),
+      perSecond,
+    )
+  })
+}
+
+async function drawAll(folder: string, ran: readonly Ran[]): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const each of ran) {
+    const { label, id, learnSeconds, processes } = each.scenario
+    const [phase] = each.phases
+    // A picture is of seconds; what a minute allows has no rate.
+    if (!phase || each.phases.length > 1 || phase.rules.some(({ windowMs }) => windowMs !== 1_000)) continue
+    const row = rowOf(each, 0)
+    const whole = phase.windows.slice(0, -1)
+    const picture = drawPacing({
+      title: label,
+      subtitle: `${row['use %']} % of the limit used, ${row['429 %']} % refused${learnSeconds > 0 ? ` after ${learnSeconds} s` : ''}`,
+      limits: phase.limits,
+      served: whole.map(({ admitted }) => admitted),
+      refused: whole.map(({ refused }) => refused),
+      countsFrom: learnSeconds,
+    })
+    // The id ends in the number of processes.
+    const name = processes === 1 ? id.replace(/-1$/, '') : id
+    await writeFile(join(folder, `${name.toLowerCase()}.svg`), picture)
   }
 }
 
