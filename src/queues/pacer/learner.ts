@@ -40,8 +40,10 @@ export interface Learner {
   unrest: Unrest
   /** When the last refusal was known. Refusals of requests that were sent before it tell nothing more. */
   refusalKnownMs: number
-  /** The last refusals since the rate was corrected, oldest first, with the totals at that time. */
+  /** The refusals of the last seconds, oldest first, with the totals at that time. */
   refusals: { atMs: number; ok: number; limited: number }[]
+  /** When refusals last measured the rate. Earlier ones do not measure it again. */
+  correctedMs: number
   windows: WindowLayer[]
   /** Windows up to this length turned out to be sliding. Until then, the rate alone covers them. */
   sliding: { lengthMs: number; untilMs: number } | null
@@ -144,6 +146,7 @@ export function newLearner(settings: LearnerSettings): Learner {
     unrest: calm,
     refusalKnownMs: 0,
     refusals: [],
+    correctedMs: 0,
     windows: [],
     sliding: null,
     history: [],

@@ -27,12 +27,16 @@ const quietRuns = 1.5
 const restlessCut = 0.02
 const keptOfProbe = 0.25
 const runOfRefusals = 5
-/** So many refusals, and such a share of the requests between them, measure a rate that is too high. */
+/** So many refusals in so many requests, and such a share of them, measure a rate that is too high. */
 const refusalsToMeasure = 3
-const farAbove = 0.1
-const halfAbove = 0.45
-const unsure = 0.3
+const requestsToMeasure = 20
 const measuredMs = 1000
+const farAbove = 0.1
+const unsure = 0.3
+/** A known level is within so much of what was measured. Where refused calls count, the pauses after them hide a part of it. */
+const belowServed = 0.9
+const aboveAsked = 1.2
+const keptMs = 4_000
 const mostRefusals = 40
 const levelMs = 3_000
 const lateMs = 500
@@ -115,50 +119,56 @@ function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): nu
 }
 
 /**
- * One refusal lowers the rate a little. When many have come within a second or so, their share says by how much the rate is too
- * high, and the rate is unsure again.
+ * One refusal lowers the rate a little. When many have come within a second or so, the limit is measured: it is what was served,
+ * or as much more as was refused, where refused calls count. The rate is unsure again unless that is the level known.
  */
 export function afterRefusal(
   learner: Learner,
   atMs: number,
   settings: LearnerSettings,
-): Pick<Learner, 'rate' | 'refusals' | 'sureness'> {
-  const { totals } = learner
-  const refusals = recent([...learner.refusals, { atMs, ...totals }])
-  const first = refusals[0]!
-  const refused = totals.limited - first.limited
-  const share = refused / Math.max(1, refused + totals.ok - first.ok)
-  const isMeasured =
-    !learner.sliding && refusals.length >= refusalsToMeasure && atMs - first.atMs >= measuredMs
-  if (!isMeasured || share < farAbove) {
+): Pick<Learner, 'rate' | 'refusals' | 'sureness' | 'correctedMs'> & { isMeasured: boolean } {
+  const { totals, correctedMs } = learner
+  const last = { atMs, ...totals }
+  const refusals = [...learner.refusals.slice(1 - mostRefusals), last].filter(
+    (r) => atMs - r.atMs < keptMs || last.limited - r.limited < refusalsToMeasure,
+  )
+  const first = refusals.findLast(
+    (r) =>
+      r.atMs > correctedMs &&
+      atMs - r.atMs >= measuredMs &&
+      last.limited - r.limited >= refusalsToMeasure - 1 &&
+      last.ok + last.limited - r.ok - r.limited >= requestsToMeasure,
+  )
+  const seconds = first ? (atMs - first.atMs) / 1000 : 1
+  const served = first ? (totals.ok - first.ok) / seconds : 0
+  const refused = first ? (totals.limited - first.limited) / seconds : 0
+  if (!first || learner.sliding || refused < farAbove * (served + refused)) {
     const rate = clampRate(rateAfterRefusal(learner), settings)
-    return { rate, refusals, sureness: surenessAfterRefusal(learner) }
+    return { rate, refusals, sureness: surenessAfterRefusal(learner), isMeasured: false, correctedMs }
   }
-  // Refusals bring more refusals where refused calls count: the level that was served tells better.
-  const isSame = share < halfAbove
-  const floor = isSame ? 0.97 * learner.unrest.level : 0
-  const measured = Math.min(learner.rate, Math.max(learner.rate * Math.max(0.5, 1 - share), floor))
+  const { level } = learner.unrest
+  const isSame = level > belowServed * served && level < aboveAsked * (served + refused)
+  const measured = isSame ? 0.97 * level : Math.max(served, learner.rate / 2)
   return {
-    rate: clampRate(measured, settings),
-    refusals: [],
+    rate: clampRate(Math.min(0.99 * learner.rate, measured), settings),
+    refusals,
+    correctedMs: atMs,
     sureness: isSame ? surenessAfterRefusal(learner) : unsure,
+    isMeasured: true,
   }
 }
 
-/** Notes what was served of late, where the rate was in use: answers of the last moments are still under way. */
+/**
+ * Notes the limit as refusals of late show it: between what was served and what was asked, where the rate was in use. Answers of
+ * the last moments are still under way.
+ */
 export function afterEdge(learner: Learner, rate: number, atMs: number): Unrest {
   const seconds = levelMs / 1000
-  const served = countBetween(learner.history, atMs - lateMs - levelMs, atMs - lateMs) / seconds
+  const [fromMs, toMs] = [atMs - lateMs - levelMs, atMs - lateMs]
+  const served = countBetween(learner.history, fromMs, toMs) / seconds
+  const refused = learner.refusals.filter((r) => r.atMs > fromMs && r.atMs <= toMs).length / seconds
   const isOfUse = served > 0 && served >= 0.5 * rate
-  return isOfUse ? noteLevel(learner.unrest, served, rate, atMs) : learner.unrest
-}
-
-/** Returns the last few refusals, and as many more as it takes to cover a second. */
-function recent(refusals: Learner['refusals']): Learner['refusals'] {
-  const lastMs = refusals.at(-1)!.atMs
-  let from = Math.max(0, refusals.length - mostRefusals)
-  while (refusals.length - from > refusalsToMeasure && lastMs - refusals[from + 1]!.atMs >= measuredMs) from++
-  return refusals.slice(from)
+  return isOfUse ? noteLevel(learner.unrest, [served, served + refused], rate, atMs) : learner.unrest
 }
 
 /** A bucket refuses a probe late, once it is empty, so only part of a climb by a few percent is kept. */

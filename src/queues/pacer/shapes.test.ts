@@ -140,8 +140,8 @@ const shapes: Shape[] = [
     },
     fromSeconds: 30,
     toSeconds: 240,
-    use: 0.85,
-    leastUse: 0.6,
+    use: 0.87,
+    leastUse: 0.7,
     refused: 0.12,
   },
   {

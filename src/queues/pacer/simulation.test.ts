@@ -29,8 +29,8 @@ describe('in steady state, against a limit a second', () => {
       { kind: 'bucket', perSecond: 50, countsRefused: false, use: 0.985, refused: 0.004 },
       { kind: 'bucket', perSecond: 200, countsRefused: false, use: 0.985, refused: 0.004 },
       // Each look for a rise costs a second refusal where refused calls count.
-      { kind: 'bucket', perSecond: 10, countsRefused: true, use: 0.93, refused: 0.02 },
-      { kind: 'bucket', perSecond: 50, countsRefused: true, use: 0.985, refused: 0.008 },
+      { kind: 'bucket', perSecond: 10, countsRefused: true, use: 0.985, refused: 0.009 },
+      { kind: 'bucket', perSecond: 50, countsRefused: true, use: 0.985, refused: 0.005 },
       { kind: 'bucket', perSecond: 200, countsRefused: true, use: 0.985, refused: 0.004 },
       { kind: 'sliding', perSecond: 200, countsRefused: false, use: 0.97, refused: 0.005 },
       { kind: 'sliding', perSecond: 200, countsRefused: true, use: 0.97, refused: 0.005 },
@@ -39,7 +39,7 @@ describe('in steady state, against a limit a second', () => {
       { kind: 'sliding', perSecond: 50, countsRefused: true, use: 0.967, refused: 0.005 },
       // No goal is set for ten a second in a sliding window: jitter alone takes one request in 25.
       { kind: 'sliding', perSecond: 10, countsRefused: false, use: 0.955, refused: 0.005 },
-      { kind: 'sliding', perSecond: 10, countsRefused: true, use: 0.95, refused: 0.005 },
+      { kind: 'sliding', perSecond: 10, countsRefused: true, use: 0.955, refused: 0.005 },
     ]
   // The short form has one limit a kind.
   it.each(goals.filter(({ perSecond }) => isFullSize || perSecond === 50))(
@@ -59,7 +59,7 @@ describe('in steady state, against a limit a second', () => {
         expect(measured.use).toBeGreaterThanOrEqual(use)
         expect(measured.refusedShare).toBeLessThanOrEqual(refused)
       }
-      const apart = countsRefused ? 0.05 : 0.003
+      const apart = kind === 'bucket' && countsRefused ? 0.005 : 0.003
       expect(Math.abs(one.use - four.use)).toBeLessThanOrEqual(apart)
       expect(Math.abs(one.refusedShare - four.refusedShare)).toBeLessThanOrEqual(apart)
     },
@@ -201,7 +201,7 @@ describe('when the limit changes midway', () => {
       )
       expect(measured.use).toBeGreaterThanOrEqual(kind === 'sliding' ? 0.945 : 0.98)
       // A limit that has changed is looked at more often for a while.
-      expect(measured.refusedShare).toBeLessThanOrEqual(0.009)
+      expect(measured.refusedShare).toBeLessThanOrEqual(0.007)
     }
   })
 })

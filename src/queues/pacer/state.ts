@@ -139,12 +139,12 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   const isNews = refusal.sentAtMs > learner.refusalKnownMs
   const lowered = isNews
     ? afterRefusal(learner, refusal.atMs, settings)
-    : { rate: clampRate(rateAfterRefusal(learner), settings) }
+    : { rate: clampRate(rateAfterRefusal(learner), settings), isMeasured: false }
   const edged = isNews ? afterEdge(learner, lowered.rate, refusal.atMs) : learner.unrest
-  const isBurst = 'refusals' in lowered && lowered.refusals.length === 0
-  const unrest = isBurst ? noteBurst(edged, refusal.atMs) : edged
+  const { isMeasured, ...changed } = lowered
+  const unrest = isMeasured ? noteBurst(edged, refusal.atMs) : edged
   return honourRetryAfter(
-    { ...next, ...lowered, unrest, refusalKnownMs: refusal.atMs, okRun: 0, phase: 'hold' },
+    { ...next, ...changed, unrest, refusalKnownMs: refusal.atMs, okRun: 0, phase: 'hold' },
     refusal,
   )
 }
@@ -215,6 +215,7 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
     penalty: learner.penalty && { ...learner.penalty, resumedAtMs: nowMs },
     refusalKnownMs: 0,
     refusals: [],
+    correctedMs: 0,
     unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs },
     sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
     history: [],

@@ -3,7 +3,10 @@ import { calm, isRestless, noteBurst, noteLevel, type Unrest } from './unrest.ts
 
 const start = 1_800_000_000_000
 const levels = (values: [afterMs: number, served: number][], before: Unrest = calm) =>
-  values.reduce((unrest, [afterMs, served]) => noteLevel(unrest, served, served, start + afterMs), before)
+  values.reduce(
+    (unrest, [afterMs, served]) => noteLevel(unrest, [served, served], served, start + afterMs),
+    before,
+  )
 
 describe('unrest', () => {
   const settled = levels([
@@ -30,8 +33,17 @@ describe('unrest', () => {
     expect(isRestless(twice, start + 62_000 + 180_000)).toBe(false)
   })
 
+  it('does not begin where refused calls may count: the limit is between what was served and what was asked', () => {
+    const charged = Array.from({ length: 20 }, (_, i) => i).reduce(
+      (unrest, i) => noteLevel(unrest, [19, 33], 29, start + 60_000 + i * 2_000),
+      settled,
+    )
+    expect(isRestless(charged, start + 100_000)).toBe(false)
+    expect(charged.level).toBeCloseTo(settled.level, 5)
+  })
+
   it('begins at once when the rate has fallen far', () => {
-    const fallen = noteLevel(settled, 25, 12, start + 60_000)
+    const fallen = noteLevel(settled, [25, 25], 12, start + 60_000)
     expect(isRestless(fallen, start + 60_000)).toBe(true)
   })
 

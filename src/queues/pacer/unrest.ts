@@ -46,17 +46,25 @@ const forgottenMs = 70_000
 const mostChanges = 4
 const restlessAbove = 0.25
 
-/** Notes what was served a second before a refusal, and the rate that the refusal has left. */
-export function noteLevel(before: Unrest, served: number, rate: number, atMs: number): Unrest {
+/** Notes between which rates a second the limit was before a refusal, and the rate that the refusal has left. */
+export function noteLevel(
+  before: Unrest,
+  [least, most]: readonly [number, number],
+  rate: number,
+  atMs: number,
+): Unrest {
   const isFall = before.level > 0 && rate < before.level && apart(rate, before.level) >= fallBy
   const fallen =
     isFall && !isRestless(before, atMs) ? { ...before, changes: fallWeight, changedAtMs: atMs } : before
-  if (before.level > 0 && apart(served, before.level) < changedBy) {
-    return { ...fallen, level: before.level + drift * (served - before.level), other: 0 }
+  const nearest = (known: number) => Math.min(most, Math.max(least, known))
+  const shown = nearest(before.level)
+  if (before.level > 0 && apart(shown, before.level) < changedBy) {
+    return { ...fallen, level: before.level + drift * (shown - before.level), other: 0 }
   }
-  if (apart(served, before.other) >= agreedWithin) return { ...fallen, other: served, otherAtMs: atMs }
+  const other = nearest(before.other)
+  if (apart(other, before.other) >= agreedWithin) return { ...fallen, other, otherAtMs: atMs }
   if (atMs - before.otherAtMs < agreedMs) return fallen
-  const found = { ...fallen, level: served, other: 0, otherAtMs: 0 }
+  const found = { ...fallen, level: other, other: 0, otherAtMs: 0 }
   if (before.level === 0) return { ...found, foundAtMs: atMs }
   const changes = fallen.changes < 1 ? 1 : Math.min(mostChanges, changesAt(fallen, atMs) + 1)
   return { ...found, changes, changedAtMs: atMs, falseAlarms: 0 }
