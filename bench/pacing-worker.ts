@@ -49,6 +49,7 @@ async function sendOne(id: string, pacer: Pacer, to: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, Math.min(token.retryInMs, 5_000)))
     return
   }
+  await pacer.depart(token.grantId)
   times.get(id)?.plannedMs.push(decodeGrant(token.grantId).atMs)
   times.get(id)?.handedOutMs.push(performance.timeOrigin + performance.now())
   const { status } = await transport.send({

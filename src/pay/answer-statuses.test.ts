@@ -14,7 +14,10 @@ function open(decode?: PaidRequest['decode']) {
   const dispatch = createDispatch(stage.options)
   const charge = stage.leave()
   const request = { ...stage.purchase.request, ...(decode && { decode }) }
-  return { ...stage, send: () => dispatch.send(charge, request, { done: async () => {} }) }
+  return {
+    ...stage,
+    send: () => dispatch.send(charge, request, { ready: async () => {}, done: async () => {} }),
+  }
 }
 
 describe('an answer that is no 200', () => {

@@ -10,6 +10,7 @@ function open(change: Partial<DispatchOptions> = {}) {
   const stage = openStage()
   const dispatch = createDispatch({ ...stage.options, ...change })
   const permit = {
+    ready: async () => {},
     done: async (response: { status: number } | undefined) =>
       void stage.events.push(`done ${response?.status}`),
   }

@@ -209,8 +209,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<ResponseHead> {
     const { method, url, body, timeoutMs } = request
     let response: ResponseHead | undefined
-    const startedMs = performance.now()
+    let startedMs = performance.now()
     try {
+      await permit.ready()
+      startedMs = performance.now()
       response = await options.send({
         method,
         url,

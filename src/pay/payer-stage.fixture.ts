@@ -221,7 +221,7 @@ export function openStage(name: Protocol = 'x402') {
     },
     async acquirePermit(lane, operation) {
       events.push(`permit ${lane} ${operation}`)
-      return { done: async (response) => void events.push(`done ${response?.status}`) }
+      return { ready: async () => {}, done: async (response) => void events.push(`done ${response?.status}`) }
     },
     async send(sent) {
       requests.push(sent)

@@ -34,6 +34,7 @@ export function createAcquirePermit(
       })
     }
     return {
+      ready: () => pacer.depart(token.grantId),
       async done(response) {
         const { grantId } = token
         if (!response) return pacer.report({ grantId, kind: 'other' })

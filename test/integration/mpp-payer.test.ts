@@ -64,7 +64,7 @@ async function openPayer(order: Protocol[], settings: { repeatsAnswers?: boolean
       sent.push(request)
       return transport.send(request)
     },
-    acquirePermit: async () => ({ done: async () => {} }),
+    acquirePermit: async () => ({ ready: async () => {}, done: async () => {} }),
     protocols: [
       createX402({ account, chain }),
       createMpp({ account, chain, domain: basePolicy, ...settings }),

@@ -65,7 +65,7 @@ export async function openMoneyFuzz(sandbox: Sandbox, seed: number) {
     ledgerId: 'fuzz',
     send,
     wireBody: service.wireBody,
-    acquirePermit: async () => ({ done: async () => {} }),
+    acquirePermit: async () => ({ ready: async () => {}, done: async () => {} }),
     prepareBulk: service.prepareBulk,
     resume: service.resume,
     freshUntil: (_operation, _outcome, at) => new Date(at.getTime() + 90 * 86_400_000),

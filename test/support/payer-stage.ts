@@ -84,7 +84,7 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
       },
       async acquirePermit() {
         turns.taken += 1
-        return { done: async () => void (turns.done += 1) }
+        return { ready: async () => {}, done: async () => void (turns.done += 1) }
       },
       protocols: [createX402({ account, chain: { fate: async () => chain.fate } })],
       policy: { ...basePolicy, maxPriceAtomic: 10_000n, recipients: [], order: ['x402'] },

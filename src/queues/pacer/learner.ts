@@ -1,4 +1,5 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
+import { unlimited, type Flight } from './flight/limit.ts'
 import type { Checkpoint } from './history.ts'
 import { calm, type Unrest } from './unrest.ts'
 import type { WindowPlace } from './token.ts'
@@ -37,6 +38,8 @@ export interface Learner {
   penalty: Penalty | null
   suspicion: Suspicion | null
   notBeforeMs: number
+  /** The limit on requests under way. */
+  flight: Flight
   unrest: Unrest
   /** When the last refusal was known. Refusals of requests that were sent before it tell nothing more. */
   refusalKnownMs: number
@@ -104,6 +107,12 @@ export interface Outcome {
   kind: 'ok' | 'limited'
   epoch: number
   busy: boolean
+  /** When it was sent, where the caller has told. */
+  leftMs?: number | undefined
+  /** It waited for a slot: the rate was not the bottleneck. */
+  isBound?: boolean | undefined
+  /** It took the last slot. */
+  isFull?: boolean | undefined
   places: readonly WindowPlace[]
   retryAfterMs?: number | undefined
   rateLimit?: { remaining: number; resetMs: number; limit?: number | undefined } | undefined
@@ -143,6 +152,7 @@ export function newLearner(settings: LearnerSettings): Learner {
     penalty: null,
     suspicion: null,
     notBeforeMs: 0,
+    flight: unlimited,
     unrest: calm,
     refusalKnownMs: 0,
     refusals: [],

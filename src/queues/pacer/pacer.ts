@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import {
@@ -7,6 +8,7 @@ import {
   type Learner,
   type LearnerSettings,
 } from './learner.ts'
+import { createGate } from './flight/gate.ts'
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
 import { snapshotOf, type PacerSnapshot } from './snapshot.ts'
@@ -21,6 +23,7 @@ export type { PacerSnapshot } from './snapshot.ts'
  * @example
  * const token = await pacer.take({ lane: 'background', maxWaitMs: 2000 })
  * if (!token.granted) throw new PutBack(token.retryInMs)
+ * await pacer.depart(token.grantId)
  * const response = await send()
  * await pacer.report({ grantId: token.grantId, kind: response.status === 429 ? 'limited' : 'ok' })
  */
@@ -31,6 +34,11 @@ export interface Pacer {
    * @throws the reason of `signal` when aborted while waiting; the error of Redis when Redis cannot be reached
    */
   take(options: { lane: Lane; maxWaitMs: number; signal?: AbortSignal | undefined }): Promise<Take>
+  /**
+   * Resolves when the request may go onto the wire, to be called directly before it does. That is at once unless the service is
+   * known to serve only so many requests at a time: then it is when one of them has ended. `report` frees the place again.
+   */
+  depart(grantId: string): Promise<void>
   /**
    * Reports the outcome of a request to the shared state. `ok` is held for a few milliseconds and sent in batches;
    * `limited` is sent at once and awaited. Never rejects because of Redis: outcomes that could not be sent go with the
@@ -66,12 +74,19 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
     token: tokenSettings,
     learner: learnerSettings,
   })
-  const line = createWaitingLine(shared, tokenSettings.horizonMs)
+  const gate = createGate(randomUUID(), () => performance.now())
+  const line = createWaitingLine(shared, tokenSettings.horizonMs, gate)
   const reports = createReports(shared, learnerSettings, options.flushMs ?? 50)
 
   return {
     take: (wanted) => line.take(wanted),
-    report: (outcome) => reports.add(outcome),
+    depart: (grantId) => new Promise((go) => gate.depart(grantId, go)),
+    report(outcome) {
+      const atMs = performance.now()
+      const landed = gate.landed(outcome.grantId, outcome.kind === 'limited')
+      line.landed()
+      return reports.add(outcome, atMs, landed)
+    },
 
     async snapshot() {
       const { learner, nowMs } = await shared.read()

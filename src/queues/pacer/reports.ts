@@ -1,3 +1,4 @@
+import type { Landed } from './flight/gate.ts'
 import { decodeGrant } from './grant.ts'
 import type { Learner, LearnerSettings, Outcome } from './learner.ts'
 import type { SharedState } from './shared-state.ts'
@@ -15,6 +16,7 @@ export interface RequestOutcome {
 /** Outcomes held while Redis is unreachable. Older ones would teach nothing. */
 const heldOutcomes = 5000
 const commitTries = 12
+const clockToleranceMs = 5
 
 /** Carries the outcomes of this process to the learner. */
 export function createReports(shared: SharedState, settings: LearnerSettings, flushMs: number) {
@@ -42,10 +44,7 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
         if (!known || clockMs === null || i > 0) await refresh()
         const { learner, version } = known!
         const offset = clockMs!
-        const next = batch.reduce(
-          (state, o) => learn(state, { ...o, atMs: o.atMs + offset }, settings),
-          learner,
-        )
+        const next = batch.reduce((state, o) => learn(state, onClock(o, offset), settings), learner)
         const askedMs = performance.now()
         const stored = await shared.commit(version, next, askedMs + offset)
         if (stored === null) continue
@@ -70,7 +69,9 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
   }
 
   function syncClock(redisNowMs: number, askedMs: number): void {
-    clockMs = redisNowMs - (askedMs + performance.now()) / 2
+    const measuredMs = redisNowMs - (askedMs + performance.now()) / 2
+    // Each measurement is off by part of a round trip. Two requests that follow each other are not to seem to overlap.
+    if (clockMs === null || Math.abs(measuredMs - clockMs) > clockToleranceMs) clockMs = measuredMs
   }
 
   function schedule(): void {
@@ -78,13 +79,15 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
   }
 
   return {
-    async add(outcome: RequestOutcome): Promise<void> {
+    /** `flight` tells when the request was sent, on the clock of this process. */
+    async add(outcome: RequestOutcome, atMs: number, flight?: Landed): Promise<void> {
       if (outcome.kind === 'other') return
-      const { atMs, ...grant } = decodeGrant(outcome.grantId)
+      const { atMs: sentAtMs, ...grant } = decodeGrant(outcome.grantId)
       held.push({
         ...grant,
-        sentAtMs: atMs,
-        atMs: performance.now(),
+        ...flight,
+        sentAtMs,
+        atMs,
         kind: outcome.kind,
         retryAfterMs: outcome.retryAfterMs,
         rateLimit: outcome.rateLimit,
@@ -94,4 +97,9 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
     },
     close: flush,
   }
+}
+
+function onClock(outcome: Outcome, offsetMs: number): Outcome {
+  const { atMs, leftMs } = outcome
+  return { ...outcome, atMs: atMs + offsetMs, leftMs: leftMs === undefined ? undefined : leftMs + offsetMs }
 }

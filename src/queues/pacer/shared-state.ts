@@ -1,6 +1,7 @@
 /** The pacer's hash in Redis: one round trip for a take, one for a batch of reports. */
 import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
+import type { SlotsAsked, SlotsGiven } from './flight/leases.ts'
 import { newLearner, type Learner, type LearnerSettings } from './learner.ts'
 import { paceOf } from './state.ts'
 import { commitScript, readScript, takeScript } from './token-script.ts'
@@ -13,10 +14,12 @@ export interface TakeAnswer {
   backgroundWaitMs: number
   intervalMs: number
   grants: TokenGrant[]
+  /** Absent while no limit on requests under way is known. */
+  slots?: SlotsGiven | undefined
 }
 
 export interface SharedState {
-  take(wanted: Record<Lane, number>): Promise<TakeAnswer>
+  take(wanted: Record<Lane, number>, slots: SlotsAsked): Promise<TakeAnswer>
   read(): Promise<{ nowMs: number; version: string; learner: Learner }>
   /** Returns null when another process has committed first. */
   commit(version: string, learner: Learner, nowMs: number): Promise<{ version: string; nowMs: number } | null>
@@ -30,6 +33,7 @@ type TakeReply = [
   backgroundWait: string,
   interval: string,
   grants: GrantReply[],
+  slots: [share: number, held: number, isTest: number] | [],
 ]
 
 interface Scripted {
@@ -57,7 +61,7 @@ export function createSharedState(
   const initial = [JSON.stringify(paceOf(fresh, 0)), JSON.stringify(fresh)] as const
 
   return {
-    async take(wanted) {
+    async take(wanted, slots) {
       const reply = await scripted.paydirtTakeTokens(
         key,
         wanted.hot,
@@ -68,6 +72,10 @@ export function createSharedState(
         ...initial,
         '',
         hotPresenceMs,
+        slots.process,
+        slots.underWay,
+        slots.want,
+        slots.hot ? 1 : 0,
       )
       return readTakeReply(reply)
     },
@@ -96,7 +104,7 @@ export function createSharedState(
 }
 
 export function readTakeReply(reply: TakeReply): TakeAnswer {
-  const [now, version, hotWait, backgroundWait, interval, grants] = reply
+  const [now, version, hotWait, backgroundWait, interval, grants, [share, held, isTest]] = reply
   return {
     nowMs: Number(now),
     version,
@@ -104,6 +112,7 @@ export function readTakeReply(reply: TakeReply): TakeAnswer {
     backgroundWaitMs: Number(backgroundWait),
     intervalMs: Number(interval),
     grants: grants.map(readGrant),
+    slots: share === undefined ? undefined : { share, held: held ?? share, isTest: isTest === 1 },
   }
 }
 

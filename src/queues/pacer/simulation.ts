@@ -3,6 +3,8 @@
  * Redis does, and processes that ask and report as `pacer.ts` does, with round trips to Redis, late timers, latency and
  * batched reports. It is seeded, so every figure is computed and not timed.
  */
+import { createGate } from './flight/gate.ts'
+import { leaseSlots, type Leases, type SlotLimit } from './flight/leases.ts'
 import { defaultLearnerSettings, newLearner, type Learner, type Outcome } from './learner.ts'
 import { learn, paceOf } from './state.ts'
 import { defaultTokenSettings, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
@@ -57,38 +59,65 @@ export function simulate(scenario: Scenario): Run {
   const arrivals: { atMs: number; served: boolean }[] = []
   let learner = newLearner(defaultLearnerSettings)
   let meter = emptyMeter
+  let leases: Leases = {}
+  let testTaken = 0
 
-  for (let p = 0; p < processes; p++) runProcess(Math.ceil(workers / processes))
+  for (let p = 0; p < processes; p++) runProcess(`process ${p}`, Math.ceil(workers / processes))
   events.run(durationMs)
   return { learner, between }
 
-  function runProcess(ownWorkers: number): void {
+  function runProcess(name: string, ownWorkers: number): void {
     let waiting = ownWorkers
-    let asking = false
+    let asks = 0
+    let grants = 0
+    const gate = createGate(name, events.now)
     const held: Outcome[] = []
     let flushDue = false
     ask()
 
+    /** Only the last of several loops goes on: a call replaces the pause of the one before. */
     function ask(): void {
-      asking = true
+      const own = ++asks
       events.after(redisLegMs, () => {
         const nowMs = events.now()
-        const wanted = { hot: 0, background: Math.min(50, waiting) }
-        const answer = takeTokens(meter, paceOf(learner, nowMs), nowMs, wanted, defaultTokenSettings)
+        const wanted = { hot: 0, background: Math.min(50, waiting, gate.room()) }
+        const pace = paceOf(learner, nowMs)
+        const answer = takeTokens(meter, pace, nowMs, wanted, defaultTokenSettings)
         meter = answer.meter
         waiting -= answer.grants.length
-        for (const grant of answer.grants)
-          events.at(Math.max(grant.atMs, nowMs + redisLegMs), () => send(grant, nowMs))
-        const pauseMs = Math.min(
-          250,
-          Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2),
-        )
-        if (waiting > 0) events.after(redisLegMs + pauseMs + random() * lateTimerMs, ask)
-        else asking = false
+        for (const grant of answer.grants) {
+          const id = `${grants++}`
+          gate.granted(id, grant.lane)
+          events.at(Math.max(grant.atMs, nowMs + redisLegMs), () =>
+            gate.depart(id, () => send(id, grant, nowMs)),
+          )
+        }
+        const slots = pace.flight && lease(pace.flight, nowMs)
+        const lateMs = waiting > 0 || slots ? random() * lateTimerMs : 0
+        events.after(redisLegMs, () => {
+          gate.told(slots)
+          const tokenInMs = Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2)
+          again(own, tokenInMs, lateMs)
+        })
       })
     }
 
-    function send(grant: TokenGrant, askedMs: number): void {
+    function again(own: number, tokenInMs: number, lateMs: number): void {
+      const hasRoom = waiting > 0 && gate.room() > 0
+      const pauseMs = Math.min(hasRoom ? Math.min(250, tokenInMs) : Infinity, gate.askInMs(waiting))
+      if (pauseMs < Infinity) {
+        events.after(pauseMs + lateMs, () => own === asks && ask())
+      }
+    }
+
+    function lease(limit: SlotLimit, nowMs: number) {
+      const leased = leaseSlots(leases, testTaken, limit, gate.asked({ hot: 0, background: waiting }), nowMs)
+      leases = leased.leases
+      testTaken = leased.testTaken
+      return leased.given
+    }
+
+    function send(id: string, grant: TokenGrant, askedMs: number): void {
       const outMs = outboundDelay(random, outboundMs, outboundSpread)
       events.after(outMs, () => {
         const served = admits(events.now())
@@ -96,16 +125,18 @@ export function simulate(scenario: Scenario): Run {
         const serviceMs = served ? service(random) : 1
         if (served && admits.left) events.after(serviceMs, admits.left)
         events.after(serviceMs + outMs, () =>
-          receive({ ...grant, atMs: Math.max(grant.atMs, askedMs) }, served),
+          receive(id, { ...grant, atMs: Math.max(grant.atMs, askedMs) }, served),
         )
       })
     }
 
-    function receive(grant: TokenGrant, served: boolean): void {
+    function receive(id: string, grant: TokenGrant, served: boolean): void {
       const { atMs: sentAtMs, ...facts } = grant
-      held.push({ ...facts, sentAtMs, atMs: events.now(), kind: served ? 'ok' : 'limited' })
+      const hadRoom = waiting > 0 && gate.room() > 0
+      const landed = gate.landed(id, !served)
+      held.push({ ...facts, ...landed, sentAtMs, atMs: events.now(), kind: served ? 'ok' : 'limited' })
       waiting++
-      if (!asking) ask()
+      if (!hadRoom && gate.room() > 0) ask()
       if (!served) events.after(redisLegMs, flush)
       else if (!flushDue) {
         flushDue = true

@@ -24,6 +24,7 @@
  * Times are milliseconds on the clock of Redis; rates are requests per second.
  */
 import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './block.ts'
+import { learnFlight } from './flight/limit.ts'
 import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
 import { climbUnderPenalty, penalise } from './penalty.ts'
@@ -38,6 +39,7 @@ import {
   afterRefusal,
   rateAfterRefusal,
   rateBinds,
+  withMeasuredRate,
 } from './rate.ts'
 import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
@@ -55,13 +57,51 @@ const clockJumpMs = 60_000
 
 export function learn(before: Learner, reported: Outcome, settings: LearnerSettings): Learner {
   const outcome = believable(reported)
-  const learner = count(rested(onTime(before, outcome), outcome), outcome)
+  const learner = withFlight(count(rested(onTime(before, outcome), outcome), outcome), outcome)
   const taught =
     outcome.kind === 'ok'
       ? learnFromOk(learner, outcome, settings)
-      : learnFromRefusal(learner, outcome, settings)
+      : isOfSlots(learner, outcome)
+        ? honourRetryAfter(learner, outcome)
+        : learnFromRefusal(learner, outcome, settings)
   const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, settings) : taught
   return { ...known, rate: clampRate(known.rate, settings), lastAtMs: Math.max(known.lastAtMs, outcome.atMs) }
+}
+
+/** When a limit on requests under way is found, what its refusals seemed to tell about the rate is forgotten. */
+function withFlight(learner: Learner, outcome: Outcome): Learner {
+  // While the rate doubles, the refused requests have the most beside them under any limit.
+  if (learner.phase === 'learn') return learner
+  const { sentAtMs, leftMs = sentAtMs, atMs, isFull } = outcome
+  const flight = learnFlight(learner.flight, {
+    sentMs: leftMs,
+    atMs,
+    isServed: outcome.kind === 'ok',
+    isFull,
+  })
+  const next = { ...learner, flight }
+  return flight.limit > 0 && learner.flight.limit === 0 ? freeRate(next) : next
+}
+
+/** The refusals had another cause than the rate: it doubles every second until it is refused. */
+function freeRate(learner: Learner): Learner {
+  return {
+    ...withMeasuredRate(learner, learner.rate, 1),
+    block: null,
+    epoch: learner.block ? learner.epoch + 1 : learner.epoch,
+    measuring: null,
+    penalty: null,
+    suspicion: null,
+    refusedRun: null,
+    refusals: [],
+    unrest: calm,
+    notBeforeMs: 0,
+  }
+}
+
+/** The last slot was refused: that is the limit on requests under way, and not the rate. */
+function isOfSlots({ block, flight }: Learner, refusal: Outcome): boolean {
+  return refusal.isFull === true && flight.limit > 0 && !block
 }
 
 function believable(outcome: Outcome): Outcome {
@@ -76,10 +116,19 @@ function believable(outcome: Outcome): Outcome {
 
 export function paceOf(learner: Learner, nowMs: number): Pace {
   const { block, epoch } = learner
+  const { limit, test } = learner.flight
+  const flight = limit > 0 ? { flight: { limit, test } } : {}
   if (block) {
     // Requests are counted during a block too, but the counts hold nothing back: the trials find the end.
     const windows = windowPaces(learner.windows).map((w): WindowPace => ({ ...w, limit: 1e9, capIndex: -1 }))
-    return { epoch, setAtMs: nowMs, intervalMs: block.trialGapMs, notBeforeMs: block.nextTrialMs, windows }
+    return {
+      epoch,
+      setAtMs: nowMs,
+      intervalMs: block.trialGapMs,
+      notBeforeMs: block.nextTrialMs,
+      windows,
+      ...flight,
+    }
   }
   return {
     epoch,
@@ -87,6 +136,7 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
     intervalMs: intervalMs(learner, nowMs),
     notBeforeMs: learner.notBeforeMs,
     windows: windowPaces(learner.windows),
+    ...flight,
   }
 }
 
@@ -104,7 +154,7 @@ function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): L
   if (ok.epoch < learner.epoch) return measureAgain(learner, ok)
   if (learner.refusedRun && ok.sentAtMs > learner.refusedRun.firstSentMs) learner.refusedRun = null
   learner.windows = learner.windows.map((w) => learnFromPlaces(w, ok, learner.okPerRefusal))
-  if (!ok.busy || !rateBinds(learner)) return learner
+  if (!ok.busy || ok.isBound || !rateBinds(learner)) return learner
   if (learner.penalty) return climbUnderPenalty(learner, learner.penalty, ok)
   if (learner.phase === 'learn') return ramp(learner, ok)
   return climb(learner, ok, settings)

@@ -4,9 +4,10 @@
  * `take` alone.
  *
  * One hash per pacer: `pace` (JSON, written by the learner), `learner` (JSON, opaque here), `version`, and the meter's
- * `last`, `hotUntil`, `hotClaim`, `used` (JSON). Numbers go through '%.17g': Lua's default of 14 digits would cut an
+ * `last`, `hotUntil`, `hotClaim`, `used` (JSON), and, while a limit on requests under way is known, `leases` (JSON) and `test`. Numbers go through '%.17g': Lua's default of 14 digits would cut an
  * epoch time to milliseconds.
  */
+import { leaseLua } from './flight/lease-script.ts'
 import { mostLate } from './token.ts'
 
 export const takeScript = `
@@ -15,7 +16,7 @@ if not now then
   local t = redis.call('TIME')
   now = tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000
 end
-local f = redis.call('HMGET', KEYS[1], 'pace', 'version', 'last', 'hotUntil', 'hotClaim', 'used')
+local f = redis.call('HMGET', KEYS[1], 'pace', 'version', 'last', 'hotUntil', 'hotClaim', 'used', 'leases', 'test')
 if not f[1] then
   redis.call('HSET', KEYS[1], 'pace', ARGV[6], 'learner', ARGV[7], 'version', '0')
   f[1] = ARGV[6]
@@ -93,8 +94,8 @@ while background > 0 do
   spend('background', at, busy, places)
   background = background - 1
 end
-redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotClaim', num(hotClaim), 'used', cjson.encode(used))
-return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants }
+${leaseLua}redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotClaim', num(hotClaim), 'used', cjson.encode(used))
+return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants, slots }
 `
 
 /** Returns the version, the learner and the time: in one script, because on a cluster each node has a clock of its own. */

@@ -9,6 +9,7 @@
  * All times are milliseconds on the clock of Redis.
  */
 import type { Lane } from '../../domain/ports/send-permit.ts'
+import type { SlotLimit } from './flight/leases.ts'
 
 export interface WindowPace {
   /** Stable as long as the window's phase is. A new phase starts a new count. */
@@ -30,6 +31,8 @@ export interface Pace {
   /** Counts blocks and their ends, so that a late answer is not taken for the answer to a trial. */
   epoch: number
   windows: readonly WindowPace[]
+  /** A limit on requests under way, when one is known. */
+  flight?: SlotLimit
 }
 
 export interface Meter {

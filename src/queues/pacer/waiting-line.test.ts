@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { SharedState, TakeAnswer } from './shared-state.ts'
+import { createGate } from './flight/gate.ts'
 import { createWaitingLine } from './waiting-line.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
+
+function openGate() {
+  return createGate('this', () => performance.now())
+}
 
 /** A Redis that grants every request: a token every 5 ms, up to 20 ms ahead. */
 function evenTokens(): SharedState {
@@ -24,7 +29,7 @@ function evenTokens(): SharedState {
 }
 
 test('a hot request overtakes background requests that hold tokens and wait', async () => {
-  const line = createWaitingLine(evenTokens(), 20)
+  const line = createWaitingLine(evenTokens(), 20, openGate())
   const served: string[] = []
   const take = (lane: 'hot' | 'background', name: string) =>
     line.take({ lane, maxWaitMs: 1_000 }).then((answer) => served.push(`${name} ${answer.granted}`))
@@ -47,7 +52,7 @@ test('a hot request overtakes background requests that hold tokens and wait', as
 })
 
 test('of two hot requests none takes the other’s token', async () => {
-  const line = createWaitingLine(evenTokens(), 20)
+  const line = createWaitingLine(evenTokens(), 20, openGate())
   const served: string[] = []
   const both = ['first', 'second'].map((name) =>
     line.take({ lane: 'hot', maxWaitMs: 1_000 }).then(() => served.push(name)),

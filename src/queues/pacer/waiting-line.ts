@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Lane } from '../../domain/ports/send-permit.ts'
+import type { Gate } from './flight/gate.ts'
 import { encodeGrant } from './grant.ts'
 import type { SharedState } from './shared-state.ts'
 
@@ -19,6 +20,7 @@ const leastGap = 0.6
 /** At smaller intervals, timers are too coarse to keep requests apart. */
 const fineMs = 3
 const earlyMs = 0.3
+const longestPauseMs = 250
 
 export interface TakeOptions {
   lane: Lane
@@ -29,34 +31,59 @@ export interface TakeOptions {
 /**
  * The requests that wait in this process. It asks Redis for all of them together, one call at a time, hot ones first.
  */
-export function createWaitingLine(shared: SharedState, horizonMs: number) {
+export function createWaitingLine(shared: SharedState, horizonMs: number, gate: Gate) {
   const waiting: Record<Lane, Waiter[]> = { hot: [], background: [] }
   /** Tokens that are granted and not yet used, in the order in which they are due. */
   const held: { waiter: Waiter; grantId: string; dueMs: number; gapMs: number }[] = []
   let usedAtMs = -Infinity
   let timer: NodeJS.Timeout | null = null
   let asking = false
+  /** The time of the next token, as the last answer of Redis had it. */
+  let tokenAtMs = -Infinity
+  /** A request has come that may have a token sooner than that. */
+  let isUrgent = false
   let wake: (() => void) | null = null
   let closed = false
 
   async function serve(): Promise<void> {
     asking = true
-    while (waiting.hot.length + waiting.background.length > 0) {
-      try {
-        const waitMs = await askOnce()
-        if (waiting.hot.length + waiting.background.length > 0) await pause(waitMs)
-      } catch (error) {
-        for (const waiter of [...waiting.hot.splice(0), ...waiting.background.splice(0)]) waiter.fail(error)
+    isUrgent = true
+    try {
+      while (!closed) {
+        const inMs = askInMs()
+        if (inMs === Infinity && length() === 0) break
+        if (inMs > 0) await pause(Math.min(inMs, longestPauseMs))
+        if (askInMs() <= 0) await askOnce()
+        else refuseHopeless(gate.intervalMs(), gate.intervalMs())
       }
+    } catch (error) {
+      // Redis is away, and nobody can say what the share is: what is ready is sent.
+      gate.told(undefined)
+      for (const waiter of [...waiting.hot.splice(0), ...waiting.background.splice(0)]) waiter.fail(error)
     }
     asking = false
   }
 
-  async function askOnce(): Promise<number> {
-    const answer = await shared.take({
-      hot: waiting.hot.length,
-      background: Math.min(waiting.background.length, 50),
-    })
+  /** Time until Redis is to be asked, for tokens or for slots; Infinity while there is nothing to ask for. */
+  function askInMs(): number {
+    const tokenInMs = isUrgent ? 0 : Math.max(0, tokenAtMs - performance.now())
+    const hasUse = length() > 0 && gate.room() > 0
+    return Math.min(hasUse ? tokenInMs : Infinity, gate.askInMs(length()))
+  }
+
+  function length(): number {
+    return waiting.hot.length + waiting.background.length
+  }
+
+  async function askOnce(): Promise<void> {
+    isUrgent = false
+    const room = gate.room()
+    const hot = Math.min(waiting.hot.length, room)
+    const answer = await shared.take(
+      { hot, background: Math.min(waiting.background.length, room - hot, 50) },
+      gate.asked({ hot: waiting.hot.length, background: waiting.background.length }),
+    )
+    gate.told(answer.slots)
     for (const grant of answer.grants) {
       // The request may have been aborted in the meantime. A token without a waiter is lost: it is not given to a
       // request for which no token was asked.
@@ -69,14 +96,14 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
       )
       hand(waiter, grantId, grant.atMs - answer.nowMs, answer.intervalMs)
     }
-    refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
-    refuseHopeless('background', answer.backgroundWaitMs, answer.intervalMs)
+    const intervalMs = Math.max(answer.intervalMs, gate.intervalMs())
+    refuseHopeless(intervalMs, answer.hotWaitMs, answer.backgroundWaitMs)
     // Ask again before the token is due, so that a late timer does not cost any of the rate. For a hot request, ask as soon
     // as a token can be granted, because a background request here may hold an earlier one. Also ask now and then because
     // blocks end early.
     const waitMs =
       waiting.hot.length > 0 ? answer.hotWaitMs - horizonMs : answer.backgroundWaitMs - horizonMs / 2
-    return Math.min(250, Math.max(1, waitMs))
+    tokenAtMs = performance.now() + Math.min(longestPauseMs, Math.max(1, waitMs))
   }
 
   /**
@@ -91,6 +118,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
       holder.waiter = waiter
     }
     const gapMs = intervalMs < fineMs ? 0 : leastGap * intervalMs
+    gate.granted(grantId, waiter.lane)
     held.push({ waiter: next, grantId, dueMs: performance.now() + (inMs <= 1 ? 0 : inMs), gapMs })
     useDue()
   }
@@ -115,14 +143,19 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
   }
 
   /** The n-th in line waits n intervals more. The lines of other processes are not known and add to that. */
-  function refuseHopeless(lane: Lane, waitMs: number, intervalMs: number): void {
+  function refuseHopeless(intervalMs: number, hotWaitMs: number, backgroundWaitMs = hotWaitMs): void {
     const nowMs = performance.now()
-    waiting[lane] = waiting[lane].filter((waiter, place) => {
-      const ownWaitMs = Math.max(1, waitMs + place * intervalMs)
-      if (nowMs + ownWaitMs <= waiter.deadlineMs) return true
-      waiter.resolve({ granted: false, retryInMs: Math.ceil(ownWaitMs) })
-      return false
-    })
+    for (const [lane, waitMs] of [
+      ['hot', hotWaitMs],
+      ['background', backgroundWaitMs],
+    ] as const) {
+      waiting[lane] = waiting[lane].filter((waiter, place) => {
+        const ownWaitMs = Math.max(1, waitMs + place * intervalMs)
+        if (nowMs + ownWaitMs <= waiter.deadlineMs) return true
+        waiter.resolve({ granted: false, retryInMs: Math.ceil(ownWaitMs) })
+        return false
+      })
+    }
   }
 
   function pause(ms: number): Promise<void> {
@@ -156,12 +189,22 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
         const wasEmpty = waiting.background.length === 0
         waiting[lane].push(waiter)
         if (!asking) void serve()
-        else if (lane === 'hot' || wasEmpty) wake?.()
+        else if (wake && (lane === 'hot' || wasEmpty)) {
+          isUrgent = true
+          wake()
+        }
       })
+    },
+
+    /** A request has ended: there may be room for another, or slots to give back. */
+    landed() {
+      if (asking) wake?.()
+      else if (gate.askInMs(0) < Infinity) void serve()
     },
 
     close() {
       closed = true
+      gate.told(undefined)
       for (const waiter of [...waiting.hot.splice(0), ...waiting.background.splice(0)]) {
         waiter.resolve({ granted: false, retryInMs: 1000 })
       }

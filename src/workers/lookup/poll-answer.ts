@@ -55,6 +55,7 @@ export function createPollAnswer(options: PollAnswerOptions) {
     const permit = await options.acquirePermit(lane, operation)
     let response: ResponseHead | undefined
     try {
+      await permit.ready()
       response = await options.send({
         method,
         url,

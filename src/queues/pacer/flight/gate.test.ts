@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { createGate } from './gate.ts'
+
+const given = (share: number, held = share, isTest = false) => ({ share, held, isTest })
+
+function stage() {
+  let nowMs = 0
+  const gate = createGate('this', () => nowMs)
+  const sent: string[] = []
+  const depart = (id: string, lane: 'hot' | 'background' = 'background') => {
+    gate.granted(id, lane)
+    gate.depart(id, () => sent.push(id))
+  }
+  return { gate, sent, depart, wait: (ms: number) => void (nowMs += ms) }
+}
+
+describe('the gate of a process', () => {
+  test('is open while no limit is known, and asks for nothing', () => {
+    const { gate, sent, depart } = stage()
+    for (let request = 0; request < 100; request += 1) depart(`${request}`)
+    expect(sent).toHaveLength(100)
+    expect(gate.room()).toBe(Infinity)
+    expect(gate.askInMs(100)).toBe(Infinity)
+  })
+
+  test('lets through as many as its share, and the next when one has ended, presses first', () => {
+    const { gate, sent, depart } = stage()
+    gate.told(given(2))
+    for (const id of ['a', 'b', 'c']) depart(id)
+    depart('press', 'hot')
+    expect(sent).toEqual(['a', 'b'])
+    expect(gate.landed('a', false)).toMatchObject({ isBound: false, isFull: false })
+    expect(sent).toEqual(['a', 'b', 'press'])
+    expect(gate.landed('press', false)).toMatchObject({ isBound: true, isFull: true })
+    expect(sent).toEqual(['a', 'b', 'press', 'c'])
+  })
+
+  test('a request that is given up before it is sent takes no slot, and one that fails gives it back', () => {
+    const { gate, sent, depart } = stage()
+    gate.told(given(1))
+    depart('a')
+    depart('b')
+    depart('c')
+    expect(gate.landed('b', false)).toBeUndefined()
+    gate.landed('a', false)
+    expect(sent).toEqual(['a', 'c'])
+    expect(gate.landed('c', false)).toBeDefined()
+    expect(gate.landed('c', false)).toBeUndefined()
+    depart('d')
+    expect(sent).toEqual(['a', 'c', 'd'])
+  })
+
+  test('asks for no more tokens than will soon have a slot', () => {
+    const { gate, depart } = stage()
+    gate.told(given(4))
+    expect(gate.room()).toBe(6)
+    for (let request = 0; request < 6; request += 1) depart(`${request}`)
+    expect(gate.room()).toBe(0)
+    gate.landed('0', false)
+    expect(gate.room()).toBe(1)
+  })
+
+  test('gives slots back at once when its share is less, and renews the others every second', () => {
+    const { gate, depart, wait } = stage()
+    gate.told(given(2))
+    depart('a')
+    depart('b')
+    gate.asked({ hot: 0, background: 0 })
+    gate.told(given(1, 2))
+    expect(gate.askInMs(0)).toBe(1_000)
+    wait(400)
+    expect(gate.askInMs(0)).toBe(600)
+    gate.landed('a', false)
+    expect(gate.askInMs(0)).toBe(0)
+    gate.asked({ hot: 0, background: 0 })
+    gate.told(given(1))
+    gate.landed('b', false)
+    expect(gate.askInMs(0)).toBe(0)
+    gate.told(given(0))
+    expect(gate.askInMs(0)).toBe(Infinity)
+  })
+
+  test('sends one request beyond the limit as a test', () => {
+    const { gate, sent, depart } = stage()
+    gate.told(given(2, 1, true))
+    for (const id of ['a', 'b', 'c']) depart(id)
+    expect(sent).toEqual(['a', 'b'])
+    gate.landed('a', false)
+    expect(sent).toEqual(['a', 'b'])
+    gate.landed('b', false)
+    expect(sent).toEqual(['a', 'b', 'c'])
+  })
+
+  test('opens when nobody can say what its share is', () => {
+    const { gate, sent, depart } = stage()
+    gate.told(given(0))
+    depart('a')
+    expect(sent).toEqual([])
+    gate.told(undefined)
+    expect(sent).toEqual(['a'])
+  })
+})

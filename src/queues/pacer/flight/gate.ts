@@ -1,0 +1,155 @@
+/**
+ * The gate of one process in front of the wire: no more requests under way than its share of the limit. Open while no limit is known.
+ *
+ * A token is asked for when a slot will soon be free, and the slot is taken directly before the request is sent: what is done
+ * between the two does not keep a slot from others.
+ */
+import type { Lane } from '../../../domain/ports/send-permit.ts'
+import type { SlotsAsked, SlotsGiven } from './leases.ts'
+
+interface Flying {
+  lane: Lane
+  grantedMs: number
+  /** On the wire since. */
+  leftMs?: number
+  /** It waited for a slot: the rate was not the bottleneck. */
+  isBound: boolean
+  /** It took the last slot. */
+  isFull: boolean
+  go?: () => void
+}
+
+export interface Landed {
+  leftMs: number
+  isBound: boolean
+  isFull: boolean
+}
+
+/** Granted requests that stand ready for the next slot, as a share of the slots. */
+const readyPart = 0.5
+const fewestReady = 2
+/** A request that has not ended by now never tells. */
+const lostMs = 600_000
+const renewMs = 1_000
+const smoothing = 0.1
+/** Without a share of its own, a process asks this often for one. */
+const shareAskMs = 40
+
+export function createGate(process: string, now: () => number) {
+  const flights = new Map<string, Flying>()
+  let given: SlotsGiven | undefined
+  /** The request beyond the limit has been sent, or refusals came since: the share is less until the next answer of Redis. */
+  let lessBy = 0
+  let askedMs = -Infinity
+  let underWay = 0
+  /** The usual time between two requests that had to wait. */
+  let usualMs = 0
+  let lastLeftMs = 0
+
+  function share(): number {
+    return given ? Math.max(0, given.share - lessBy) : Infinity
+  }
+
+  function free(): void {
+    for (;;) {
+      const ready = [...flights.values()].filter((flight) => flight.go)
+      const next = ready.find(({ lane }) => lane === 'hot') ?? ready[0]
+      if (!next?.go || underWay >= share()) return
+      leave(next, next.go)
+    }
+  }
+
+  function leave(flight: Flying, go: () => void): void {
+    delete flight.go
+    flight.leftMs = now()
+    if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
+    lastLeftMs = flight.leftMs
+    underWay += 1
+    flight.isFull = underWay >= share()
+    if (given?.isTest && underWay >= given.share && lessBy === 0) lessBy = 1
+    go()
+  }
+
+  /** Slots that were given and are neither used nor of its share any more. */
+  function owes(): boolean {
+    return given !== undefined && given.held > Math.max(underWay, wanted(0) === 0 ? 0 : given.share)
+  }
+
+  function wanted(waiting: number): number {
+    return flights.size + waiting
+  }
+
+  function sweep(): void {
+    for (const [id, flight] of flights) {
+      if (now() - flight.grantedMs < lostMs) continue
+      flights.delete(id)
+      if (flight.leftMs !== undefined) underWay -= 1
+    }
+  }
+
+  return {
+    /** Tokens that may be asked for now. */
+    room(): number {
+      const slots = share()
+      if (slots === Infinity) return Infinity
+      return Math.max(
+        0,
+        slots + (slots > 0 ? Math.max(fewestReady, Math.floor(readyPart * slots)) : 0) - flights.size,
+      )
+    },
+
+    /** A token was granted for a request that will be sent. */
+    granted(id: string, lane: Lane): void {
+      flights.set(id, { lane, grantedMs: now(), isBound: false, isFull: false })
+    },
+
+    /** Calls `go` when the request may be sent, at once or later. A request that is not known may be sent at once. */
+    depart(id: string, go: () => void): void {
+      const flight = flights.get(id)
+      if (!flight || flight.leftMs !== undefined) return go()
+      flight.isBound = underWay >= share()
+      flight.go = go
+      free()
+    },
+
+    /** The request has ended, in whatever way, or is not sent at all. */
+    landed(id: string, isRefused: boolean): Landed | undefined {
+      const flight = flights.get(id)
+      if (!flight) return undefined
+      flights.delete(id)
+      if (flight.leftMs === undefined) return undefined
+      underWay -= 1
+      if (isRefused && flight.isFull && given && share() > 1) lessBy += 1
+      free()
+      return { leftMs: flight.leftMs, isBound: flight.isBound, isFull: flight.isFull }
+    },
+
+    asked(waiting: { hot: number; background: number }): SlotsAsked {
+      askedMs = now()
+      sweep()
+      const hot = waiting.hot > 0 || [...flights.values()].some(({ lane }) => lane === 'hot')
+      return { process, underWay, want: wanted(waiting.hot + waiting.background), hot }
+    },
+
+    told(slots: SlotsGiven | undefined): void {
+      given = slots
+      lessBy = 0
+      free()
+    },
+
+    /** The time between two requests while slots are the bottleneck; 0 while no limit is known. */
+    intervalMs(): number {
+      return given ? usualMs : 0
+    },
+
+    /** Milliseconds until the leases are to be asked for again; Infinity when there are none. */
+    askInMs(waiting: number): number {
+      if (!given) return Infinity
+      if (owes()) return 0
+      if (wanted(waiting) === 0 && given.held === 0) return Infinity
+      return Math.max(0, askedMs + (given.share === 0 ? shareAskMs : renewMs) - now())
+    },
+  }
+}
+
+export type Gate = ReturnType<typeof createGate>

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { seeded } from '../simulation.ts'
+import { learnFlight, unlimited, type Flight, type FlightAnswer } from './limit.ts'
+
+const start = 1_800_000_000_000
+
+/**
+ * A service whose answers take 100 ms, give or take 20, and requests that come on average every `everyMs`. `isRefused` is told how
+ * many are at the service.
+ */
+function answers(
+  count: number,
+  everyMs: number,
+  isRefused: (atServer: number, random: () => number) => boolean,
+  { seed = 1, mayHave = Infinity, fromMs = start } = {},
+): FlightAnswer[] {
+  const random = seeded(seed)
+  const ends: number[] = []
+  const all: FlightAnswer[] = []
+  let sentMs = fromMs
+  for (let request = 0; request < count; request += 1) {
+    sentMs += everyMs * (0.5 + random())
+    const busy = () => ends.filter((endMs) => endMs > sentMs)
+    if (busy().length >= mayHave) sentMs = Math.min(...busy())
+    const isServed = !isRefused(busy().length, random)
+    const atMs = sentMs + (isServed ? 80 + 40 * random() : 1)
+    if (isServed) ends.push(atMs)
+    all.push({ sentMs, atMs, isServed })
+  }
+  return all.sort((a, b) => a.atMs - b.atMs)
+}
+
+const learnAll = (from: Flight, all: FlightAnswer[]) => all.reduce(learnFlight, from)
+
+describe('a limit on requests under way', () => {
+  test.each([2, 5, 9, 20])('%i at once is found by a few refusals, to within one', (limit) => {
+    let flight = unlimited
+    for (const answer of answers(1_500, 100 / (0.9 * limit), (atServer) => atServer >= limit)) {
+      flight = learnFlight(flight, answer)
+      if (flight.limit > 0) break
+    }
+    expect(limit - flight.limit).toBeOneOf([0, 1])
+  })
+
+  test.each([
+    ['refusals that come whatever is under way', (_: number, random: () => number) => random() < 0.02],
+    ['refusals of half the requests', (_: number, random: () => number) => random() < 0.5],
+    ['no refusals', () => false],
+  ])('is not seen in %s', (_, isRefused) => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      let flight = unlimited
+      for (const answer of answers(3_000, 15, isRefused, { seed })) {
+        flight = learnFlight(flight, answer)
+        expect(flight.limit).toBe(0)
+      }
+    }
+  })
+
+  test('is given up when refusals come with fewer under way, and is then harder to see', () => {
+    const wrong = { ...unlimited, limit: 8 }
+    const flight = learnAll(
+      wrong,
+      answers(400, 20, (_, random) => random() < 0.03),
+    )
+    expect(flight).toMatchObject({ limit: 0, givenUp: 1 })
+  })
+
+  test('that has fallen is followed down, and stays there', () => {
+    const known = { ...unlimited, limit: 8, isSure: true, testAfter: 60, usualTestAfter: 60 }
+    const flight = learnAll(
+      known,
+      answers(60, 10, (atServer) => atServer >= 7, { mayHave: 8 }),
+    )
+    expect(flight.limit).toBe(7)
+    expect(flight.testAfter).toBeGreaterThan(60)
+  })
+
+  test('is tested with one request beyond it: three that are served raise it', () => {
+    let flight: Flight = { ...unlimited, limit: 4, isSure: true, testAfter: 20, usualTestAfter: 60 }
+    for (let round = 0, fromMs = start; flight.limit < 6 && round < 50; round += 1, fromMs += 2_000) {
+      const mayHave = flight.limit + (flight.testedAtMs > 0 ? 1 : 0)
+      flight = learnAll(
+        flight,
+        answers(60, 1, (atServer) => atServer >= 6, { mayHave, fromMs, seed: round + 1 }),
+      )
+    }
+    expect(flight.limit).toBe(6)
+  })
+
+  test('is tested ever more rarely while the tests are refused', () => {
+    let flight: Flight = {
+      ...unlimited,
+      limit: 4,
+      isSure: true,
+      testAfter: 20,
+      usualTestAfter: 60,
+      testedAtMs: start,
+    }
+    const refused = answers(40, 10, (atServer) => atServer >= 4, { mayHave: 5, fromMs: start })
+    for (const answer of refused) flight = learnFlight(flight, answer)
+    expect(flight.limit).toBe(4)
+    expect(flight.testAfter).toBeGreaterThanOrEqual(60)
+  })
+
+  test('that was raised wrongly is lowered by the next refusal of a last slot', () => {
+    const raised = {
+      ...unlimited,
+      limit: 5,
+      isSure: true,
+      testAfter: 5,
+      usualTestAfter: 60,
+      raisedAtMs: start,
+    }
+    const refused = { sentMs: start + 10, atMs: start + 11, isServed: false }
+    expect(learnFlight(raised, refused).limit).toBe(5)
+    expect(learnFlight(raised, { ...refused, isFull: true })).toMatchObject({ limit: 4, testAfter: 120 })
+  })
+})

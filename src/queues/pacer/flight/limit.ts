@@ -1,0 +1,236 @@
+/**
+ * A limit on requests under way, learned as a pure function of the answers.
+ *
+ * Such a limit is not assumed until refusals show it: with so many under way, nearly every request is refused, and with fewer,
+ * none. Under a rate, requests are refused whatever is under way. The pacer then keeps to the limit and lets the rate rise. When
+ * refusals come with fewer under way all the same, it was not the limit, and it is given up.
+ *
+ * A limit that is in use is tested with a single request beyond it, more rarely after each test that was refused.
+ */
+import { noSightings, sight, type Judged, type Sightings } from './sightings.ts'
+
+export interface Flight {
+  /** Requests that may be under way at once; 0: no such limit is known. */
+  limit: number
+  /** The limit has held while it was in use. */
+  isSure: boolean
+  /** The number of the last test: one request beyond the limit. */
+  test: number
+  /** Since when its outcome is awaited; 0: none is under way. */
+  testedAtMs: number
+  passedTests: number
+  /** Requests to be served at the limit before the next test: few after one that was served, else as many as `usualTestAfter`. */
+  testAfter: number
+  usualTestAfter: number
+  /** When tests have raised it; 0 once it has held. The next refusal of a last slot lowers it again. */
+  raisedAtMs: number
+  servedAtLimit: number
+  /** Requests refused at the limit and below it, of late. */
+  refusedAtLimit: number
+  refusedBelow: number
+  /** How many times a limit was given up again: each makes the next one need more evidence. */
+  givenUp: number
+  sightings: Sightings
+  /** Served and refused requests by the number under way beside them. */
+  served: number[]
+  /** The same by the number that the server had for certain. */
+  surelyServed: number[]
+  refused: number[]
+  /** When the last request was sent whose refusal counts as one of its own. */
+  lastRefusedMs: number
+}
+
+export const unlimited: Flight = {
+  limit: 0,
+  isSure: false,
+  test: 0,
+  testedAtMs: 0,
+  passedTests: 0,
+  testAfter: 0,
+  usualTestAfter: 0,
+  raisedAtMs: 0,
+  servedAtLimit: 0,
+  refusedAtLimit: 0,
+  refusedBelow: 0,
+  givenUp: 0,
+  sightings: noSightings,
+  served: [],
+  surelyServed: [],
+  refused: [],
+  lastRefusedMs: 0,
+}
+
+/** A larger limit is not told from a rate. */
+const mostLimit = 48
+/** Refusals of as many moments; of them, so many may be unexplained, and so many requests served in spite of it. */
+const refusalsToTell = 2
+const unexplainedPart = 0.1
+const servedPart = 9
+/** A request with so many beside it is so many times likelier to be refused. */
+const ratioToTell = 30
+/** How much likelier the refusals are under the limit than under a rate, as a logarithm. */
+const evidenceToTell = 7
+const evidencePerMistake = 4
+/** More would be old news. */
+const mostSamples = 1_500
+
+const firstTestAfter = 60
+const mostTestAfter = 4_000
+const testsToPass = 3
+const testTimeoutMs = 4_000
+const refusalsToLower = 2
+const refusalsForgottenAfter = 300
+const refusalsToGiveUp = 3
+const servedToBeSure = 100
+const servedToHold = 40
+
+export interface FlightAnswer {
+  sentMs: number
+  atMs: number
+  isServed: boolean
+  /** It took the last slot of its process. */
+  isFull?: boolean | undefined
+}
+
+export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
+  const { sightings, judged } = sight(before.sightings, answer)
+  let flight: Flight = { ...before, sightings }
+  const { raisedAtMs } = flight
+  if (raisedAtMs > 0 && !answer.isServed && answer.isFull && answer.sentMs > raisedAtMs)
+    flight = lowered(flight)
+  for (const each of judged) flight = flight.limit > 0 ? follow(flight, each) : suspect(flight, each)
+  if (flight.testedAtMs > 0 && answer.atMs - flight.testedAtMs > testTimeoutMs) {
+    flight = { ...flight, testedAtMs: 0, servedAtLimit: 0 }
+  }
+  const mayTest = flight.limit > 0 && flight.testedAtMs === 0 && flight.servedAtLimit >= flight.testAfter
+  return mayTest ? { ...flight, test: flight.test + 1, testedAtMs: answer.atMs } : flight
+}
+
+function suspect(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judged): Flight {
+  if (others > mostLimit) return flight
+  if (isServed) {
+    const served = counted(flight.served, others)
+    return { ...flight, served, surelyServed: counted(flight.surelyServed, surelyOthers) }
+  }
+  // Refusals of one moment are one piece of news, but for those that came with fewer under way.
+  const isOwn = sentMs - flight.lastRefusedMs > flight.sightings.longestMs
+  const fewest = flight.refused.findIndex((count) => count > 0)
+  if (!isOwn && others >= fewest) return flight
+  const next = { ...flight, refused: counted(flight.refused, others), lastRefusedMs: sentMs }
+  const limit = limitShown(next)
+  return limit > 0 ? limitedTo(next, limit) : recent(next)
+}
+
+function counted(counts: readonly number[], others: number): number[] {
+  return Array.from(
+    { length: Math.max(counts.length, others + 1) },
+    (_, n) => (counts[n] ?? 0) + (n === others ? 1 : 0),
+  )
+}
+
+function recent(flight: Flight): Flight {
+  if (sum(flight.served) < mostSamples) return flight
+  const halve = (counts: readonly number[]) => counts.map((count) => count / 2)
+  const { served, surelyServed, refused } = flight
+  return { ...flight, served: halve(served), surelyServed: halve(surelyServed), refused: halve(refused) }
+}
+
+/**
+ * Returns the limit that explains the refusals, or 0. Under it, refused requests had so many beside them, and requests that had
+ * so many beside them for certain were not served. Under a rate, refused requests had as many beside them as served ones.
+ */
+function limitShown({ served, surelyServed, refused, givenUp }: Flight): number {
+  const allServed = sum(served)
+  const allRefused = sum(refused)
+  for (let limit = refused.length - 1; limit > 0; limit--) {
+    const explained = sum(refused.slice(limit))
+    if (explained < refusalsToTell || allRefused - explained > unexplainedPart * allRefused) continue
+    if (sum(surelyServed.slice(limit)) > servedPart * explained) continue
+    const servedThere = sum(served.slice(limit)) + 1
+    const unexplained = allRefused - explained + 0.5
+    const ratio = (explained / servedThere) * ((allServed - servedThere) / unexplained)
+    const evidence = explained * Math.log((allServed + 1) / servedThere)
+    if (evidence > evidenceToTell + evidencePerMistake * givenUp && ratio > ratioToTell) return limit
+  }
+  return 0
+}
+
+function limitedTo(flight: Flight, limit: number): Flight {
+  return {
+    ...flight,
+    ...settled,
+    limit,
+    isSure: false,
+    testAfter: firstTestAfter,
+    usualTestAfter: firstTestAfter,
+    served: [],
+    surelyServed: [],
+    refused: [],
+  }
+}
+
+const settled = {
+  raisedAtMs: 0,
+  testedAtMs: 0,
+  passedTests: 0,
+  servedAtLimit: 0,
+  refusedAtLimit: 0,
+  refusedBelow: 0,
+}
+
+function follow(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judged): Flight {
+  const { limit } = flight
+  if (isServed && surelyOthers >= limit) return servedBeyond(flight, sentMs)
+  if (!isServed && others >= limit) return refusedBeyond(flight, sentMs)
+  if (others >= limit - 1) return isServed ? servedAt(flight) : refusedAt(flight)
+  if (isServed || flight.isSure) return flight
+  const refusedBelow = flight.refusedBelow + 1
+  if (refusedBelow < refusalsToGiveUp) return { ...flight, refusedBelow }
+  return { ...flight, ...settled, limit: 0, givenUp: flight.givenUp + 1 }
+}
+
+function servedAt(flight: Flight): Flight {
+  const servedAtLimit = flight.servedAtLimit + 1
+  return {
+    ...flight,
+    servedAtLimit,
+    raisedAtMs: servedAtLimit < servedToHold ? flight.raisedAtMs : 0,
+    isSure: flight.isSure || servedAtLimit >= servedToBeSure,
+    refusedAtLimit: servedAtLimit % refusalsForgottenAfter === 0 ? 0 : flight.refusedAtLimit,
+  }
+}
+
+function refusedAt(flight: Flight): Flight {
+  const refusedAtLimit = flight.refusedAtLimit + 1
+  if (refusedAtLimit < refusalsToLower) return { ...flight, refusedAtLimit }
+  return lowered(flight)
+}
+
+function lowered(flight: Flight): Flight {
+  return { ...flight, ...settled, limit: Math.max(1, flight.limit - 1), ...testedLess(flight) }
+}
+
+/** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
+function servedBeyond(flight: Flight, sentMs: number): Flight {
+  if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
+  const passedTests = flight.passedTests + 1
+  if (passedTests < testsToPass)
+    return { ...flight, passedTests, testedAtMs: 0, servedAtLimit: flight.testAfter }
+  const limit = flight.limit + 1
+  if (limit > mostLimit) return { ...flight, ...settled, limit: 0 }
+  return { ...flight, ...settled, limit, testAfter: limit, raisedAtMs: flight.testedAtMs }
+}
+
+function refusedBeyond(flight: Flight, sentMs: number): Flight {
+  if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
+  return { ...flight, ...settled, isSure: true, ...testedLess(flight) }
+}
+
+function testedLess({ usualTestAfter }: Flight): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
+  const after = Math.min(mostTestAfter, Math.max(firstTestAfter, 2 * usualTestAfter))
+  return { testAfter: after, usualTestAfter: after }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
+}
