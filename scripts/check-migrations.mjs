@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { indexStatement } from '../src/store/database/migrating/finish-migration.ts'
+import { dropStatement, indexStatement } from '../src/store/database/migrating/finish-migration.ts'
 import { briefLimits } from '../src/store/database/migrating/migrate.ts'
 import { migrations } from '../src/store/database/migrating/migrations.ts'
 import { isStrict } from '../src/store/database/migrating/schema-state.ts'
@@ -24,9 +24,10 @@ function inTransaction({ name, statements }) {
 }
 
 /** Indexes and validations run outside of a transaction, each only while it is found not done (which prefer-robust-stmts asks for). */
-function isCleanAfter({ name, indexes = [], validates = [] }) {
+function isCleanAfter({ name, indexes = [], drops = [], validates = [] }) {
   const after = [
     ...indexes.map((index) => indexStatement(index, true)),
+    ...drops.map((index) => dropStatement(index, true)),
     ...validates.map(({ table, constraint }) => `alter table ${table} validate constraint ${constraint}`),
   ]
   return (

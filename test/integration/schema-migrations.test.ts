@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openDatabase, type Database, type OpenDatabase } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrating/migrate.ts'
 import type { Migration } from '../../src/store/migrations/migration.ts'
@@ -141,6 +141,57 @@ describe('an index', () => {
     expect(await isValid('words_word')).toBe(true)
     expect(lines.join('\n')).toContain('left of an interrupted build')
     await leave(rebuilt)
+  })
+})
+
+describe('an index that another one replaces', () => {
+  const replaces = (on: string) =>
+    make({ indexes: [{ name: `words_new_${next}`, on }], drops: ['words_replaced'] })
+
+  beforeEach(async () => {
+    await sql`create index if not exists words_replaced on words (word, id)`.execute(db)
+  })
+
+  test('is dropped once that is built, and its absence is no hindrance', async () => {
+    const replacing = replaces('words (word)')
+    await migrate(db, { isShared, known: [...migrations, replacing] })
+    expect(await isValid(replacing.indexes![0]!.name)).toBe(true)
+    expect(await isValid('words_replaced')).toBeUndefined()
+    await sql`update schema_changes set completed_at = null where name = ${replacing.name}`.execute(db)
+    await migrate(db, { isShared, known: [...migrations, replacing] })
+    expect((await readSchema(db)).applied.get(replacing.name)).toBe(true)
+    await leave(replacing)
+  })
+
+  test('stays while that cannot be built', async () => {
+    const failing = replaces('words (no_such_column)')
+    await expect(migrate(db, { isShared, known: [...migrations, failing] })).rejects.toThrow('no_such_column')
+    expect(await isValid('words_replaced')).toBe(true)
+    await leave(failing)
+  })
+
+  test('was tasks_key: the tasks of a lookup, in one run and in all, are found by tasks_by_lookup', async () => {
+    expect(await isValid('tasks_key')).toBeUndefined()
+    expect(await isValid('tasks_lookup')).toBeUndefined()
+    await sql`insert into runs (id, connector, object, entity, recipe, trigger, state, fingerprint, source, started_at)
+      select 'run-' || n, 'csv', 'company', 'company', 'profile', 'csv', 'finished', 'f' || n, '{}', now()
+      from generate_series(0, 9) n`.execute(db)
+    await sql`insert into tasks (run_id, ordinal, record_id, identity, status, lookup_key, updated_at)
+      select 'run-' || n % 10, n, n, '{}', 'skipped', 'lookup-' || n / 10, now() from generate_series(0, 4999) n`.execute(
+      db,
+    )
+    await sql`analyze tasks`.execute(db)
+    const planOf = async (condition: string) => {
+      const { rows } = await sql<{ 'QUERY PLAN': string }>`
+        explain select id from tasks where ${sql.raw(condition)}`.execute(db)
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    }
+    for (const condition of [
+      `run_id = 'run-3' and lookup_key = any(array['lookup-1', 'lookup-2'])`,
+      `lookup_key = any(array['lookup-1', 'lookup-2'])`,
+      `lookup_key = 'lookup-3'`,
+    ])
+      expect(await planOf(condition)).toContain('tasks_by_lookup')
   })
 })
 

@@ -1,5 +1,5 @@
 import { openDatabase, type OpenDatabase } from '../../store/database/database.ts'
-import { indexStatement } from '../../store/database/migrating/finish-migration.ts'
+import { dropStatement, indexStatement } from '../../store/database/migrating/finish-migration.ts'
 import { migrate } from '../../store/database/migrating/migrate.ts'
 import type { Migration, OnStep } from '../../store/migrations/migration.ts'
 import { migrations } from '../../store/database/migrating/migrations.ts'
@@ -63,12 +63,13 @@ async function plan({ db, kind }: OpenDatabase): Promise<SchemaPlan> {
 }
 
 function describe(migration: Migration, isApplied: boolean, kind: OpenDatabase['kind']): PendingMigration {
-  const { name, statements, indexes = [], validates = [], oldestProgram } = migration
+  const { name, statements, indexes = [], drops = [], validates = [], oldestProgram } = migration
   return {
     name,
     sql: isApplied ? null : statements.trim(),
     after: [
       ...indexes.map((index) => indexStatement(index, kind === 'postgres')),
+      ...drops.map((index) => dropStatement(index, kind === 'postgres')),
       ...validates.map(({ table, constraint }) => `alter table ${table} validate constraint ${constraint}`),
     ],
     expands: oldestProgram === undefined,

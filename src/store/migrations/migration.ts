@@ -9,6 +9,8 @@ export interface Migration {
   statements: string
   /** Built after the transaction, while the table is read and written. No program may need one to be right, only to be quick. */
   indexes?: readonly Index[]
+  /** Names of indexes whose work `indexes` do: dropped once those are built, so that no query is without one meanwhile. */
+  drops?: readonly string[]
   /** Constraints that were added NOT VALID, now or before: validated after the transaction, beside reads and writes. */
   validates?: readonly { table: string; constraint: string }[]
   /**

@@ -38,6 +38,7 @@ import { monitorLogs } from '../../migrations/0037-monitor-logs.ts'
 import { championJoins } from '../../migrations/0038-champion-joins.ts'
 import type { Migration } from '../../migrations/migration.ts'
 import { restored } from '../../migrations/0041-restored.ts'
+import { tasksByLookup } from '../../migrations/0042-tasks-by-lookup.ts'
 import { valid } from '../../migrations/0039-valid.ts'
 import { erasures } from '../../migrations/0040-erasures.ts'
 
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   valid,
   { name: '0040-erasures', statements: erasures },
   restored,
+  tasksByLookup,
 ]
