@@ -80,6 +80,29 @@ describe('the gate of a process', () => {
     expect(gate.askInMs(0)).toBe(Infinity)
   })
 
+  test('has no more under way than it told while it asks: the rest may be given to another', () => {
+    const { gate, sent, depart } = stage()
+    gate.told(given(3))
+    depart('a')
+    gate.asked({ hot: 0, background: 0 })
+    depart('b')
+    expect(sent).toEqual(['a'])
+    gate.landed('a', false)
+    expect(sent).toEqual(['a', 'b'])
+    gate.told(given(1))
+    depart('c')
+    expect(sent).toEqual(['a', 'b'])
+  })
+
+  test('a request that left before a limit was known is told from those that kept to it', () => {
+    const { gate, depart } = stage()
+    depart('a')
+    gate.told(given(3))
+    depart('b')
+    expect(gate.landed('a', true)).toMatchObject({ isFull: true, isBound: false })
+    expect(gate.landed('b', true)).toMatchObject({ isFull: false })
+  })
+
   test('sends one request beyond the limit as a test', () => {
     const { gate, sent, depart } = stage()
     gate.told(given(2, 1, true))

@@ -41,13 +41,15 @@ export function createGate(process: string, now: () => number) {
   /** The request beyond the limit has been sent, or refusals came since: the share is less until the next answer of Redis. */
   let lessBy = 0
   let askedMs = -Infinity
+  /** While Redis is asked, no more than it was told: another process may be given the rest. */
+  let toldUnderWay = Infinity
   let underWay = 0
   /** The usual time between two requests that had to wait. */
   let usualMs = 0
   let lastLeftMs = 0
 
   function share(): number {
-    return given ? Math.max(0, given.share - lessBy) : Infinity
+    return given ? Math.min(toldUnderWay, Math.max(0, given.share - lessBy)) : Infinity
   }
 
   function free(): void {
@@ -65,7 +67,8 @@ export function createGate(process: string, now: () => number) {
     if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
     lastLeftMs = flight.leftMs
     underWay += 1
-    flight.isFull = underWay >= share()
+    // A request that left before a limit was known kept to none.
+    flight.isFull = !given || underWay >= share()
     if (given?.isTest && underWay >= given.share && lessBy === 0) lessBy = 1
     go()
   }
@@ -126,6 +129,7 @@ export function createGate(process: string, now: () => number) {
 
     asked(waiting: { hot: number; background: number }): SlotsAsked {
       askedMs = now()
+      toldUnderWay = underWay
       sweep()
       const hot = waiting.hot > 0 || [...flights.values()].some(({ lane }) => lane === 'hot')
       return { process, underWay, want: wanted(waiting.hot + waiting.background), hot }
@@ -134,6 +138,7 @@ export function createGate(process: string, now: () => number) {
     told(slots: SlotsGiven | undefined): void {
       given = slots
       lessBy = 0
+      toldUnderWay = Infinity
       free()
     },
 

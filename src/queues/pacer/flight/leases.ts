@@ -39,7 +39,7 @@ export interface SlotsGiven {
 }
 
 export const leaseMs = 3_000
-/** What cannot be divided goes round. */
+/** The slots that cannot be divided go round. */
 export const turnMs = 1_000
 
 export function leaseSlots(
@@ -70,7 +70,7 @@ export function leaseSlots(
   }
 }
 
-/** Nobody gets more than it wants; what is left is divided evenly, and the rest goes round, to presses first. */
+/** No process gets more than it wants; what is left is divided evenly, and the rest goes round, to presses first. */
 function fairShare(
   leases: Readonly<Record<string, Lease>>,
   process: string,

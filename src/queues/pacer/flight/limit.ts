@@ -28,7 +28,7 @@ export interface Flight {
   /** Requests refused at the limit and below it, of late. */
   refusedAtLimit: number
   refusedBelow: number
-  /** How many times a limit was given up again: each makes the next one need more evidence. */
+  /** Times that a limit was given up again: each makes the next one need more evidence. */
   givenUp: number
   sightings: Sightings
   /** Served and refused requests by the number under way beside them. */
@@ -68,7 +68,7 @@ const unexplainedPart = 0.1
 const servedPart = 9
 /** A request with so many beside it is so many times likelier to be refused. */
 const ratioToTell = 30
-/** How much likelier the refusals are under the limit than under a rate, as a logarithm. */
+/** The refusals are so much likelier under the limit than under a rate, as a logarithm. */
 const evidenceToTell = 7
 const evidencePerMistake = 4
 /** More would be old news. */
@@ -78,7 +78,7 @@ const firstTestAfter = 60
 const mostTestAfter = 4_000
 const testsToPass = 3
 const testTimeoutMs = 4_000
-const refusalsToLower = 2
+const refusalsToLower = 3
 const refusalsForgottenAfter = 300
 const refusalsToGiveUp = 3
 const servedToBeSure = 100
