@@ -21,8 +21,10 @@ const searchGrowth = 0.06
 /** A block that may have been a penalty or a window's: the next refusal is to come after another time. */
 const tieFrom = 0.9
 const tieGrowth = 0.01
-/** The first rate that is tried between one that was surely served and one that was refused. */
+/** The first rate that is tried between one that was surely served and one that was refused: lower where the penalty is long. */
 const firstTry = 0.6
+const leastFirstTry = 0.3
+const firstTryMs = 5_000
 const firstTryGrowth = 0.004
 /** Two refusals that show the same sure rate show the limit. */
 const sameRate = 0.04
@@ -114,7 +116,8 @@ function nextTry(
   { refusedRate, sureRate, ceiling }: Pick<Penalty, 'refusedRate' | 'sureRate' | 'ceiling'>,
 ): Search {
   if (before.refusedRate === Infinity) {
-    const rate = sureRate + firstTry * (refusedRate - sureRate)
+    const part = Math.max(leastFirstTry, Math.min(firstTry, firstTryMs / before.lengthMs))
+    const rate = sureRate + part * (refusedRate - sureRate)
     return { rate, growth: firstTryGrowth, ceiling, isFound: false }
   }
   const isSaved = Math.abs(Math.log(sureRate / before.sureRate)) < sameRate

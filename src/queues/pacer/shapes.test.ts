@@ -50,6 +50,17 @@ function steady(random: () => number, rate: number) {
   return { kind, limitOf }
 }
 
+function penaltyOf(leastMs: number, mostMs: number): Shape['draw'] {
+  return (random) => {
+    const rate = Math.round(between(random, 10, 80))
+    const penaltyMs = Math.round(between(random, leastMs, mostMs))
+    const { kind, limitOf } = steady(random, rate)
+    const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs)
+    const text = `${kind} ${rate}/s, closed ${penaltyMs} ms`
+    return { text, limit, permitted: perSecond(rate), outboundMs }
+  }
+}
+
 const shapes: Shape[] = [
   {
     name: 'evenly spaced',
@@ -68,18 +79,21 @@ const shapes: Shape[] = [
   },
   {
     name: 'penalty of 2 to 10 s',
-    draw(random) {
-      const rate = Math.round(between(random, 10, 80))
-      const penaltyMs = Math.round(between(random, 2_000, 10_000))
-      const { kind, limitOf } = steady(random, rate)
-      const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs)
-      const text = `${kind} ${rate}/s, closed ${penaltyMs} ms`
-      return { text, limit, permitted: perSecond(rate), outboundMs }
-    },
+    draw: penaltyOf(2_000, 10_000),
     fromSeconds: 60,
     toSeconds: 240,
     use: 0.93,
     leastUse: 0.6,
+    refused: 0.005,
+  },
+  {
+    // Two refusals of half a minute go before, and a third one costs an eighth of this time.
+    name: 'penalty of 10 to 30 s',
+    draw: penaltyOf(10_000, 30_000),
+    fromSeconds: 60,
+    toSeconds: 240,
+    use: 0.8,
+    leastUse: 0.5,
     refused: 0.005,
   },
   {
