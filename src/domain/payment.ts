@@ -127,6 +127,8 @@ export interface PaymentProtocol {
   draw(terms: Terms, attempt: { seed: string; nowMs: number; lifetimeSeconds: number }): Authorization
   /** Returns the proof's headers. The same authorization gives the same bytes. */
   headers(authorization: Authorization): Promise<Record<string, string>>
+  /** True where `headers` asks others for the proof, as for a card's token at its issuer. Otherwise nothing leaves this process. */
+  readonly asksForProof?: boolean
   receipt(response: ResponseHead): Receipt | undefined
   /**
    * Returns true when this response alone proves that nothing was charged and nothing can be charged any more. A payment on

@@ -101,12 +101,12 @@ describe('a charge that is sent', () => {
   test.each([
     ['stopped', { code: 'stopped' }],
     ['closed', { code: 'charge_closed' }],
-  ] as const)('draws no proof where it may not be sent: %s', async (mark, error) => {
+  ] as const)('asks no one for a proof where it may not be sent: %s', async (mark, error) => {
     const { protocol } = openStage()
     let drawn = 0
     const headers = async () => ({ proof: `token ${(drawn += 1)}` })
     const { send, requests, events, journalSays } = open({
-      protocols: [{ ...protocol, headers }],
+      protocols: [{ ...protocol, headers, asksForProof: true }],
     })
     journalSays.maySend = mark
     await expect(send()).rejects.toMatchObject(error)
@@ -116,6 +116,18 @@ describe('a charge that is sent', () => {
     journalSays.markSent = mark
     await expect(send()).rejects.toMatchObject(error)
     expect([drawn, requests]).toEqual([1, []])
+  })
+
+  test('makes a proof of its own without asking first: only the mark as sent lets it go', async () => {
+    const { send, script, requests, journalSays } = open()
+    script(paid)
+    journalSays.maySend = 'stopped'
+    journalSays.markSent = 'stopped'
+    await expect(send()).rejects.toMatchObject({ code: 'stopped' })
+    expect(requests).toEqual([])
+    delete journalSays.markSent
+    await send()
+    expect(requests).toHaveLength(1)
   })
 
   test('gives its permit back where no proof could be made', async () => {

@@ -125,18 +125,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /**
    * Makes the proof of a charge's payment and marks the charge as sent. Throws when it must not be sent.
    *
-   * A card's proof is drawn at its issuer, so the kill switch is read before as well. Crash window: killed after the proof
-   * and before the mark, no byte of it has left for the service; a card's token stays unused at its issuer until it expires,
-   * and the next try asks for the same one by its idempotency key. `markSent` decides: what is stopped while the proof is
-   * made is not sent.
+   * A card's proof is drawn at its issuer, and an action is noted before it is sent, so there the kill switch is read before as
+   * well. A signature is made in this process: one that `markSent` does not let go is dropped with the memory that holds it.
+   * Crash window: killed after the proof and before the mark, no byte of it has left for the service; a card's token stays
+   * unused at its issuer until it expires, and the next try asks for the same one by its idempotency key. `markSent` decides:
+   * what is stopped while the proof is made is not sent.
    */
   async function proofOf(
     charge: Charge,
     request: PaidRequest,
     use: { isUsed: boolean },
   ): Promise<Record<string, string>> {
-    assertMaySend(await journal.maySend(charge.id, use))
-    const headers = await protocolOf(charge.authorization.terms).headers(charge.authorization)
+    const protocol = protocolOf(charge.authorization.terms)
+    if (protocol.asksForProof || request.beforeSend) assertMaySend(await journal.maySend(charge.id, use))
+    const headers = await protocol.headers(charge.authorization)
     await request.beforeSend?.()
     // Crash window: before this commits, no byte has left. After it, the charge counts as sent, whether it was sent or
     // not.

@@ -1,8 +1,10 @@
-import { expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { coalesceWhileBusy, coalesceWithin } from './coalesce.ts'
 
 /** Work that ends when the test ends it, and records its groups. */
 function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
+  let isUrgent = false
+  const runAsUrgent: boolean[] = []
   const groups: string[][] = []
   const begun: (() => void)[] = []
   const ask = coalesceWhileBusy<string, string>(
@@ -13,12 +15,25 @@ function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
       return items.map((item) => (item.startsWith('bad') ? { error: new Error(item) } : { ok: `${item}!` }))
     },
     (item) => item.split(':')[0] ?? item,
+    {
+      isUrgent: () => isUrgent,
+      run: (asUrgent, work) => {
+        runAsUrgent.push(asUrgent)
+        return work()
+      },
+    },
   )
+  const askAtOnce = (item: string) => {
+    isUrgent = true
+    const asked = ask(item)
+    isUrgent = false
+    return asked
+  }
   async function end(count = 1): Promise<void> {
     while (begun.length < count) await new Promise((resolve) => setImmediate(resolve))
     for (const resolve of begun.splice(0, count)) resolve()
   }
-  return { groups, ask, end }
+  return { groups, runAsUrgent, ask, askAtOnce, end }
 }
 
 test('items that arrive while a group is running form the next group, and each gets its own result', async () => {
@@ -69,6 +84,89 @@ test('a group has a maximum size', async () => {
   await end()
   expect(await all).toHaveLength(100)
   expect(groups.map((group) => group.length)).toEqual([64, 36])
+})
+
+describe('a busy line', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+  const turns = async () => {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  test.each([
+    [8, 8],
+    [500, 20],
+  ])('gathers after a group of %i ms for %i ms', async (tookMs, gatherMs) => {
+    const { groups, ask, end } = setStage()
+    const all = [ask('a')]
+    await turns()
+    expect(groups).toEqual([['a']])
+    all.push(ask('b'))
+    vi.advanceTimersByTime(tookMs)
+    await end()
+    await turns()
+    vi.advanceTimersByTime(gatherMs - 1)
+    all.push(ask('c'))
+    await turns()
+    expect(groups).toEqual([['a']])
+    vi.advanceTimersByTime(1)
+    await end()
+    expect(groups).toEqual([['a'], ['b', 'c']])
+    expect(await Promise.all(all)).toEqual(['a!', 'b!', 'c!'])
+  })
+
+  test('does not wait where the last group is longer ago than it took', async () => {
+    const { groups, ask, end } = setStage()
+    const first = ask('a')
+    await turns()
+    vi.advanceTimersByTime(10)
+    await end()
+    await first
+    await turns()
+    vi.advanceTimersByTime(10)
+    const second = ask('b')
+    await end()
+    await second
+    expect(groups).toEqual([['a'], ['b']])
+  })
+
+  test('begins a full group at once', async () => {
+    const { groups, ask, end } = setStage()
+    const all = [ask('a'), ...['b', 'c'].map((item) => ask(item))]
+    await turns()
+    all.push(ask('d'))
+    vi.advanceTimersByTime(10)
+    await end()
+    await turns()
+    expect(groups).toHaveLength(1)
+    for (let index = 0; index < 63; index += 1) all.push(ask(`item-${index}`))
+    await end()
+    expect(groups.map((group) => group.length)).toEqual([3, 64])
+    await Promise.all(all)
+  })
+
+  test('gathers no longer when an urgent item comes, and works on its group as an urgent one', async () => {
+    const { groups, runAsUrgent, ask, askAtOnce, end } = setStage()
+    const all = [ask('a')]
+    await turns()
+    all.push(ask('b'))
+    vi.advanceTimersByTime(10)
+    await end()
+    await turns()
+    expect(groups).toEqual([['a']])
+    all.push(askAtOnce('press'))
+    await turns()
+    expect(groups).toEqual([['a'], ['b', 'press']])
+    all.push(askAtOnce('second'))
+    await end()
+    await turns()
+    expect(groups.at(-1)).toEqual(['second'])
+    all.push(ask('c'))
+    await end()
+    await end()
+    await Promise.all(all)
+    expect(runAsUrgent).toEqual([false, true, true, false])
+  })
 })
 
 test('what is asked for within the wait is done in one batch, each key once', async () => {

@@ -40,6 +40,7 @@ export function createMppCard(options: MppCardOptions): PaymentProtocol {
 
   return {
     name: 'mpp_card',
+    asksForProof: true,
     offers: (response) =>
       readChallenges(response)
         .filter(({ challenge }) => challenge.method === 'stripe')

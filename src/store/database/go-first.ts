@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Urgency } from '../../timing/coalesce.ts'
 
-const urgent = new AsyncLocalStorage<true>()
+const urgent = new AsyncLocalStorage<boolean>()
 
 /**
  * Has the statements of `work` go ahead of others that wait for the one connection of the embedded ledger: the answer to a delivery,
@@ -12,4 +13,10 @@ export function goFirst<T>(work: () => Promise<T>): Promise<T> {
 
 export function goesFirst(): boolean {
   return urgent.getStore() === true
+}
+
+/** For groups of callers: one in which a press takes part goes first, and one that a press has begun for others does not. */
+export const pressUrgency: Urgency = {
+  isUrgent: goesFirst,
+  run: (isUrgent, work) => urgent.run(isUrgent, work),
 }

@@ -6,6 +6,7 @@ import { openChargeStates, type Charge, type ChargeState } from '../../domain/pa
 import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
+import { pressUrgency } from '../database/go-first.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import type { Tables } from '../database/tables/schema.ts'
@@ -120,13 +121,13 @@ export function createPurchaseSteps(
     return settlements.map(() => ({ ok: undefined }))
   }
 
-  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id)
-  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id)
-  const settle = coalesceWhileBusy(settleAll, ({ id }) => id)
+  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, pressUrgency)
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, pressUrgency)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, pressUrgency)
 
   return {
-    unanswered: coalesceWhileBusy(unansweredAll, (key) => key),
-    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey),
+    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, pressUrgency),
+    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, pressUrgency),
     maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
