@@ -131,6 +131,16 @@ export function profileFieldNames(object: ObjectKind): string[] {
   return names(profileFields[object])
 }
 
+/** Returns whether a profile answer has this field. */
+export function isProfileField(object: ObjectKind, name: string): boolean {
+  return profileNames[object].has(name)
+}
+
+const profileNames = {
+  company: new Set(profileFieldNames('company')),
+  person: new Set(profileFieldNames('person')),
+}
+
 export const enrichmentFieldNames: readonly string[] = names(enrichmentFields)
 export const matchFieldNames: readonly string[] = names(matchFields)
 /** The fields of a person that come from the profile of the employer. */

@@ -45,6 +45,28 @@ export function canonicalProfileUrl(
   raw: string,
   hosts: readonly string[] = defaultNetworkHosts,
 ): Canonical {
+  const known = foldedOf(kind, hosts)
+  const before = known.get(raw)
+  if (before) return before
+  const folded = Object.freeze(foldProfileUrl(kind, raw, hosts))
+  if (raw.length > longestKept) return folded
+  if (known.size >= mostKept) known.clear()
+  known.set(raw, folded)
+  return folded
+}
+
+/** One lookup folds its profile a dozen times: as an identifier, a name, a value. */
+const foldedUrls = new WeakMap<readonly string[], Record<ObjectKind, Map<string, Canonical>>>()
+const mostKept = 500
+const longestKept = 200
+
+function foldedOf(kind: ObjectKind, hosts: readonly string[]): Map<string, Canonical> {
+  let ofHosts = foldedUrls.get(hosts)
+  if (!ofHosts) foldedUrls.set(hosts, (ofHosts = { company: new Map(), person: new Map() }))
+  return ofHosts[kind]
+}
+
+function foldProfileUrl(kind: ObjectKind, raw: string, hosts: readonly string[]): Canonical {
   if (raw.length > maxUrlLength) return refuse(`it has more than ${maxUrlLength} characters`)
   const text = raw.trim().replace(/^<|>$/g, '')
   if (text === '') return refuse('it is empty')
@@ -158,7 +180,7 @@ function foldSlug(part: string): string | undefined {
 
 export function parseUrl(text: string): URL | undefined {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
-  return URL.canParse(withScheme) ? new URL(withScheme) : undefined
+  return URL.parse(withScheme) ?? undefined
 }
 
 function refuse(reason: string): Canonical {

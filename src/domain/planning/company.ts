@@ -1,6 +1,6 @@
 import { canonicalIdentifier, companyKey, sentIdentifier, type CompanyIdentifier } from './company-keys.ts'
 import { companyDomain } from './contact-keys.ts'
-import { enrichmentFieldNames, isAnswered, profileFieldNames, readAnswer } from '../fields.ts'
+import { enrichmentFieldNames, isAnswered, isProfileField, readAnswer, type AnswerSource } from '../fields.ts'
 import { askableProfileUrl, canonicalDomain, canonicalProfileUrl, lookupKey } from '../keys.ts'
 import { companyDomainOf } from '../normalise/email.ts'
 import {
@@ -14,7 +14,13 @@ import {
   type Candidate,
 } from './step.ts'
 import type { Recipe } from './recipes.ts'
-import { furtherIdentifiers, type FieldValue, type Identity, type LookupRequest } from '../record.ts'
+import {
+  furtherIdentifiers,
+  type Fact,
+  type FieldValue,
+  type Identity,
+  type LookupRequest,
+} from '../record.ts'
 
 /**
  * Plans a company. A profile URL leads to the profile, a domain or else a further identifier to the lookup, and after the lookup to the profile only for
@@ -26,11 +32,11 @@ export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, f
   if ('kind' in known) return logoAlone(identity, recipe, facts) ?? { candidates: [], values: {}, end: known }
 
   const { 'company.enrich': enriched, 'company.profile': profile, 'company.lookup': lookedUp } = facts
-  const answers = [
-    readAnswer('company', foundIn(lookedUp) ?? {}),
-    readAnswer('enrichment', foundIn(enriched) ?? {}),
-    readAnswer('company', foundIn(profile) ?? {}),
-  ]
+  const read = (source: AnswerSource, fact: Fact | undefined) => {
+    const found = foundIn(fact)
+    return found ? [readAnswer(source, found)] : []
+  }
+  const answers = [...read('company', lookedUp), ...read('enrichment', enriched), ...read('company', profile)]
   const values: Record<string, FieldValue> = Object.assign({}, ...answers.map((answer) => answer.values))
   const candidates = [
     ...enrichmentCandidates(known, recipe, facts),
@@ -109,9 +115,7 @@ function enrichmentCandidates(known: Known, recipe: Recipe, facts: Facts): Candi
 }
 
 function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
-  const wanted = recipe.fields.filter(
-    (field) => profileFieldNames('company').includes(field) || field === 'logo',
-  )
+  const wanted = recipe.fields.filter((field) => isProfileField('company', field) || field === 'logo')
   const open = unanswered(wanted, facts)
   if (open.length === 0 || facts['company.profile']) return []
   if (known.name === 'profnet_url') {

@@ -1,6 +1,6 @@
 import type { PersonReference } from './contact-keys.ts'
 import { chooseContacts, contactFaults, readMatchContacts } from './contact-values.ts'
-import { employerFieldNames, isAnswered, profileFieldNames, readAnswer } from '../fields.ts'
+import { employerFieldNames, isAnswered, isProfileField, readAnswer } from '../fields.ts'
 import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
 import { redemptions, redemptionCandidates, revealed } from './contacts.ts'
 import { identify, reference } from './identify.ts'
@@ -69,7 +69,7 @@ function profileCandidates(
   facts: Facts,
 ): Candidate[] {
   if (facts['person.profile'] || profile === undefined || !recipe.steps.includes('person.profile')) return []
-  const wanted = recipe.fields.filter((field) => profileFieldNames('person').includes(field))
+  const wanted = recipe.fields.filter((field) => isProfileField('person', field))
   const needed = employerIsWanted(recipe) ? [...wanted, 'company_profnet_url'] : wanted
   const open = needed.filter((field) => !match || !isAnswered('match', field, match))
   if (open.length === 0) return []

@@ -95,8 +95,19 @@ function ownDomain(answer: Readonly<Record<string, unknown>>): string[] {
  * 3. A profile that is answered with another number than before was passed on: the names it had go to nobody.
  */
 export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<string, string | null> {
-  const names = new Map(known)
-  const namesOf = (subject: string) => [...names].flatMap(([name, each]) => (each === subject ? [name] : []))
+  const names = new Map<string, string | null>()
+  const bySubject = new Map<string, Set<string>>()
+  function set(name: string, subject: string | null): void {
+    const before = names.get(name)
+    if (typeof before === 'string') bySubject.get(before)?.delete(name)
+    names.set(name, subject)
+    if (subject === null) return
+    const all = bySubject.get(subject)
+    if (all) all.add(name)
+    else bySubject.set(subject, new Set([name]))
+  }
+  for (const [name, subject] of known) set(name, subject)
+  const namesOf = (subject: string) => [...(bySubject.get(subject) ?? [])]
   const numbersOf = (subject: string) =>
     namesOf(subject).flatMap((name) => (kindOfName(name) === 'uid' ? [numberIn(name)] : []))
 
@@ -104,25 +115,25 @@ export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<s
   function give(name: string, subject: string): void {
     const holder = names.get(name)
     if (holder === undefined) {
-      if (namesOf(subject).length < mostNames) names.set(name, subject)
-    } else if (holder !== subject) names.set(name, null)
+      if (namesOf(subject).length < mostNames) set(name, subject)
+    } else if (holder !== subject) set(name, null)
   }
 
   /** A number under two profiles names neither, but still tells when one of them is passed on. */
   function giveNumber(uid: string, subject: string): void {
     const holder = names.get(uid)
-    if (holder === undefined || holder === subject) return void names.set(uid, subject)
-    names.set(uid, null)
-    for (const each of [holder, subject]) if (each !== null) names.set(noteOf(uid, each), each)
+    if (holder === undefined || holder === subject) return set(uid, subject)
+    set(uid, null)
+    for (const each of [holder, subject]) if (each !== null) set(noteOf(uid, each), each)
   }
 
   for (const { profile, asked, uid, others } of lessons) {
     let subject = names.get(profile) ?? profile
     if (differ(numbersOf(subject), uid)) {
-      if (subject === profile) for (const name of namesOf(profile)) names.set(name, null)
-      names.set(profile, profile)
+      if (subject === profile) for (const name of namesOf(profile)) set(name, null)
+      set(profile, profile)
       subject = profile
-    } else if (!names.has(profile)) names.set(profile, profile)
+    } else if (!names.has(profile)) set(profile, profile)
     if (asked !== undefined && asked !== profile) {
       const holder = names.get(asked)
       const isRenamed =
@@ -131,7 +142,7 @@ export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<s
         // A website or a page may pass from one company to another.
         !['domain', 'page'].includes(kindOfName(asked)) &&
         ![uid, ...numbersOf(subject)].some((number) => differ(numbersOf(holder), number))
-      if (isRenamed) for (const name of namesOf(holder)) names.set(name, subject)
+      if (isRenamed) for (const name of namesOf(holder)) set(name, subject)
       else give(asked, subject)
     }
     if (uid !== undefined) giveNumber(uid, subject)

@@ -14,6 +14,16 @@ it('carries all that the learner needs in its id', () => {
   expect(decodeGrant(encodeGrant(grant, 'c0ffee'))).toEqual(facts)
 })
 
-it.each(['', 'x', '1|2|3|n', '1|2|1|n|5_6', '1|2|1|n|a_b_c_d'])('refuses %j', (id) => {
+it.each([
+  '',
+  'x',
+  '1|2|3|n',
+  '1|2|1',
+  '1||1|n',
+  '1|2|1|n|5_6',
+  '1|2|1|n|1_2_3_4_5',
+  '1|2|1|n|a_b_c_d',
+  '1|2|1|n|',
+])('refuses %j', (id) => {
   expect(() => decodeGrant(id)).toThrow(TypeError)
 })

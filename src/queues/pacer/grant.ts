@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { TokenGrant } from './token.ts'
 
 /**
@@ -12,29 +11,34 @@ export function encodeGrant(grant: TokenGrant, nonce: string): string {
 
 export type GrantFacts = Omit<TokenGrant, 'lane'>
 
-const number = z
-  .string()
-  .regex(/^-?\d+(\.\d+)?$/)
-  .transform(Number)
-const head = z.tuple([number, number, z.enum(['0', '1']), z.string()])
-const place = z.tuple([number, number, number, number])
+const isNumber = /^-?\d+(\.\d+)?$/
 
 /** @throws TypeError for a text that `take` did not return */
 export function decodeGrant(grantId: string): GrantFacts {
-  const parts = grantId.split('|')
-  const facts = head.safeParse(parts.slice(0, 4))
-  const places = z.array(place).safeParse(parts.slice(4).map((p) => p.split('_')))
-  if (!facts.success || !places.success) throw new TypeError('not a grant of this pacer')
-  const [atMs, epoch, busy] = facts.data
+  const [atMs, epoch, busy, nonce, ...places] = grantId.split('|')
+  if (nonce === undefined || (busy !== '0' && busy !== '1')) throw notAGrant()
   return {
-    atMs,
-    epoch,
+    atMs: numberIn(atMs),
+    epoch: numberIn(epoch),
     busy: busy === '1',
-    places: places.data.map(([anchorMs, lengthMs, index, ordinal]) => ({
-      anchorMs,
-      lengthMs,
-      index,
-      ordinal,
-    })),
+    places: places.map((text) => {
+      const [anchorMs, lengthMs, index, ordinal, ...more] = text.split('_')
+      if (more.length > 0) throw notAGrant()
+      return {
+        anchorMs: numberIn(anchorMs),
+        lengthMs: numberIn(lengthMs),
+        index: numberIn(index),
+        ordinal: numberIn(ordinal),
+      }
+    }),
   }
+}
+
+function numberIn(text: string | undefined): number {
+  if (text === undefined || !isNumber.test(text)) throw notAGrant()
+  return Number(text)
+}
+
+function notAGrant(): TypeError {
+  return new TypeError('not a grant of this pacer')
 }

@@ -15,6 +15,20 @@ const mostNames = 80
 const fieldName = /^[a-z][a-z0-9_]{0,39}$/
 const idLike = /\d{5}|^[0-9a-f_]{16,}$/
 
+/** The names of one service are few, and each comes with every answer. */
+const namesSeen = new Map<string, boolean>()
+const mostNamesSeen = 2_000
+
+function isFieldName(key: string): boolean {
+  const seen = namesSeen.get(key)
+  if (seen !== undefined) return seen
+  const isName = fieldName.test(key) && !idLike.test(key)
+  if (key.length > 40) return isName
+  if (namesSeen.size >= mostNamesSeen) namesSeen.clear()
+  namesSeen.set(key, isName)
+  return isName
+}
+
 /**
  * Returns the fields of an answer with their types, each once: no value of it, and no name that may be one. The path '' is the
  * answer itself. An answer that is too deep or too large is described as far as the bounds go.
@@ -37,7 +51,7 @@ export function shapeOf(answer: unknown): ShapeField[] {
     const entries = Object.entries(value)
     const isMap = entries.length > mostNames
     for (const [key, each] of entries.slice(0, isMap ? mostEntries : mostNames)) {
-      const isName = !isMap && fieldName.test(key) && !idLike.test(key)
+      const isName = !isMap && isFieldName(key)
       visit(each, `${path}${path === '' ? '' : '.'}${isName ? key : '*'}`, depth + 1)
     }
   }
