@@ -36,13 +36,13 @@ export async function learnFromAnswers(
 ): Promise<void> {
   const lessons = answers.flatMap(({ key, data }) => (data && lessonOf(key, data, hosts)) ?? [])
   if (lessons.length === 0) return
+  // It ends with the transaction.
   await sql`savepoint names`.execute(tx)
   try {
     await learn(tx, lessons, at)
   } catch {
     await sql`rollback to savepoint names`.execute(tx)
   }
-  await sql`release savepoint names`.execute(tx)
 }
 
 async function learn(tx: Transaction<Tables>, lessons: readonly Lesson[], at: Date): Promise<void> {
