@@ -1,3 +1,4 @@
+// One file because every test works matches of one sandbox and one world of lists.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { onMatchSchema } from '../../src/app/config/watching/on-match.ts'
 import { matchRefusals, matchWarnings } from '../../src/app/matches/match-refusals.ts'
