@@ -182,6 +182,9 @@ function follow(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judg
   const { limit } = flight
   if (isServed && surelyOthers >= limit) return servedBeyond(flight, sentMs)
   if (!isServed && others >= limit) return refusedBeyond(flight, sentMs)
+  // The place of another may have been free already: the test has told nothing, and is made again.
+  const isUnclear = others >= limit && flight.testedAtMs > 0 && sentMs >= flight.testedAtMs
+  if (isUnclear) return { ...flight, testedAtMs: 0, servedAtLimit: flight.testAfter }
   if (others >= limit - 1) return isServed ? servedAt(flight) : refusedAt(flight)
   if (isServed || flight.isSure) return flight
   const refusedBelow = flight.refusedBelow + 1
