@@ -48,24 +48,24 @@ test('one lookup at a time has the only request of an operation, until its time 
   expect(races.filter((each) => each === 'taken')).toHaveLength(1)
   const [holder, ...others] = races[0] === 'taken' ? [a, b, c] : races[1] === 'taken' ? [b, a, c] : [c, a, b]
   expect(await probe(holder, 1)).toBe('taken')
-  expect(await probe(others[0], 60)).toBe('busy')
+  expect(await probe(others[0], 60)).toEqual({ state: 'busy', holder })
   // The others cannot give it back.
   await releaseProbe(db, jobs, others[0] as LookupKey, at(0))
-  expect(await probe(others[0], 60)).toBe('busy')
+  expect(await probe(others[0], 60)).toEqual({ state: 'busy', holder })
   expect(await probe(others[0], 61)).toBe('taken')
   // Its payment may have been taken: nobody else asks before that is known.
   await reserve(others[0] as LookupKey, [{ scope: 'probe', capAtomic: 10_000n }])
-  expect(await probe(others[1], 500)).toBe('busy')
+  expect(await probe(others[1], 500)).toEqual({ state: 'busy', holder: others[0] })
   expect(await probe(others[0], 500)).toBe('taken')
   // By API key it is sent again after a 408 alone, and not by a process that was killed.
   const charge = (protocol: string, state: string, reason: string | null, dueAt: Date) =>
     sql`with charge as (update charges set protocol = ${protocol}, state = ${state}, reason = ${reason} where lookup_key = ${others[0]})
       update lookups set due_at = ${dueAt} where key = ${others[0]}`.execute(db)
   await charge('api_key', 'in_doubt', errorCode.notInTime, at(500))
-  expect(await probe(others[1], 559)).toBe('busy')
-  expect(await probe(others[1], 561)).toBe('busy')
+  expect(await probe(others[1], 559)).toEqual({ state: 'busy', holder: others[0] })
+  expect(await probe(others[1], 561)).toEqual({ state: 'busy', holder: others[0] })
   await charge('api_key', 'sent', null, at(500))
-  expect(await probe(others[1], 559)).toBe('busy')
+  expect(await probe(others[1], 559)).toEqual({ state: 'busy', holder: others[0] })
   expect(await probe(others[1], 561, 0)).toBe('taken')
   expect(await probe(others[0], 562, 1)).toBe('taken')
   await charge('api_key', 'in_doubt', errorCode.notInTime, at(500))
