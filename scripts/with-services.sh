@@ -40,10 +40,13 @@ fi
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/paydirt-services.XXXXXX")
 pids=()
+postgres_pid=''
 cleanup() {
   status=$?
   trap - EXIT INT TERM HUP
-  for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+  # To SIGTERM Postgres waits until the last client has left, and a killed test may leave one behind for ever.
+  [ -z "$postgres_pid" ] || kill -INT "$postgres_pid" 2>/dev/null || true
+  for pid in "${pids[@]}"; do [ "$pid" = "$postgres_pid" ] || kill -TERM "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
   rm -rf "$work"
   exit "$status"
@@ -85,8 +88,9 @@ pg_port=$(free_port)
 # A temporary server does not need durability.
 (cd "$work" && exec setsid "${as_user[@]}" "$pg_bin/postgres" -D "$work/postgres" -p "$pg_port" -c listen_addresses=127.0.0.1 \
   -c unix_socket_directories="$work/socket" -c fsync=off -c max_connections=200) >"$work/postgres.log" 2>&1 &
-pids+=($!)
-await_server "$pg_bin/postgres" $! "$work/postgres.log" "$pg_bin/pg_isready" -q -h 127.0.0.1 -p "$pg_port" -U paydirt -d postgres
+postgres_pid=$!
+pids+=("$postgres_pid")
+await_server "$pg_bin/postgres" "$postgres_pid" "$work/postgres.log" "$pg_bin/pg_isready" -q -h 127.0.0.1 -p "$pg_port" -U paydirt -d postgres
 
 export REDIS_URL="redis://127.0.0.1:$redis_port"
 export DATABASE_URL="postgres://paydirt@127.0.0.1:$pg_port/postgres"
