@@ -65,7 +65,7 @@ test(`${presses} presses at once have nearly all of the pace while they wait`, a
   )
   expect(answers.filter(({ status }) => status !== 200 && status !== 202)).toEqual([])
 
-  // How many come back within the wait depends on the machine (`npm run bench -- burst`); who goes first does not.
+  // The machine decides how many come back within the wait (`npm run bench -- burst`), and not who goes first.
   await vi.waitFor(
     async () => expect((await sent()).filter(({ isPressed }) => isPressed)).toHaveLength(presses),
     { timeout: 120_000, interval: 50 },
