@@ -1,14 +1,20 @@
-import { sql } from 'kysely'
+import { sql, type LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createStatistics } from '../../src/store/database/analyse-tables.ts'
+import { oldestPress } from '../../src/store/views/metrics.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
+let queries: LogEvent['query'][] = []
+const now = () => new Date('2026-05-05T05:05:05Z')
 
-beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+beforeAll(
+  async () =>
+    void ({ database, close } = await openFreshLedger({ onQuery: ({ query }) => void queries.push(query) })),
+)
 afterAll(() => close())
 
 /** Returns the number of tasks that the planner assumes; -1: it has never looked. */
@@ -20,7 +26,6 @@ async function believed(): Promise<number> {
 
 test('a table that fills is looked at each time that it has doubled, and not in between', async () => {
   const { db } = database
-  const now = () => new Date('2026-05-05T05:05:05Z')
   const { run } = await openLedgerRun(database, { lookups: 0, now })
   let ordinal = 0
   async function fill(count: number): Promise<void> {
@@ -44,4 +49,41 @@ test('a table that fills is looked at each time that it has doubled, and not in 
   await fill(6_000)
   await statistics.refresh()
   expect(await believed()).toBeGreaterThan(10_000)
+})
+
+/** Returns the plan of a statement that was sent and contains a text. */
+async function planOf(text: string): Promise<string> {
+  const found = queries.findLast((query) => query.sql.includes(text))
+  if (!found) throw new Error(`no statement has ${text}`)
+  const parameters = found.parameters as unknown[]
+  const pieces = found.sql.split(/\$\d+/).flatMap((part, at) => {
+    const value = at < parameters.length ? [sql`${parameters[at]}`] : []
+    return [sql.raw(part), ...value]
+  })
+  const { rows } = await sql<Record<string, string>>`explain ${sql.join(pieces, sql``)}`.execute(database.db)
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+// Statistics of a night's beginning say that every task is of one run and waits for its lookup. Presses come after it, and the
+// writer and the load shed ask about them many times a second.
+test('questions about the tasks of a press do not read the tasks of a night', async () => {
+  const { db } = database
+  const night = await openLedgerRun(database, { lookups: 1, now, connector: 'nightly' })
+  await sql`
+    insert into tasks (run_id, ordinal, record_id, identity, status, waiting_for, updated_at)
+    select ${night.run.id}, number, number::text, '{"name":"a company of some length"}', 'looking_up', ${night.keys[0]}, ${now()}
+    from generate_series(1, 20000) as number`.execute(db)
+  await sql`analyze`.execute(db)
+  const press = await openLedgerRun(database, { lookups: 0, now, connector: 'nightly' })
+  await sql`update runs set trigger = 'button', state = 'working', scanned_at = ${now()} where id = ${press.run.id}`.execute(
+    db,
+  )
+  await sql`
+    insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+    values (${press.run.id}, 1, '1', '{}', 'ready', ${now()})`.execute(db)
+  queries = []
+  expect(await press.tasks.readyState('nightly', 'company')).toMatchObject({ hot: 1, moreToCome: true })
+  expect(await oldestPress(db)).toBeInstanceOf(Date)
+  expect(await planOf('with open as')).not.toContain('Seq Scan on tasks')
+  expect(await planOf('min(runs.started_at)')).not.toContain('Seq Scan on tasks')
 })

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
@@ -65,8 +65,7 @@ export function createReadyTasks(db: Database, { now }: { now: () => Date }): Re
           min(updated_at) filter (where trigger <> 'button') as since,
           count(*) filter (where trigger = 'button')::int as hot,
           exists (select from open where state = 'scanning' and scanned_at is null
-            or state in ('scanning', 'working') and exists (
-              select from tasks where run_id = open.id and status = 'looking_up')) as more
+            or state in ('scanning', 'working') and ${leastStatus(sql`open.id`)} = 'looking_up') as more
         from open join tasks on tasks.run_id = open.id and tasks.status = 'ready'`.execute(db)
       const { count = 0, since = null, hot = 0, more = false } = rows[0] ?? {}
       return { count, since: since ?? undefined, hot, moreToCome: more }
@@ -118,6 +117,21 @@ export function createReadyTasks(db: Database, { now }: { now: () => Date }): Re
 
     finish: (results) => finishTasks(db, results, now()),
   }
+}
+
+const openStatuses = ['looking_up', 'parked', 'queued', 'ready'] as const
+
+/**
+ * The first of a run's open statuses in alphabetical order, which is that of the index `tasks_open`; null when no task has one
+ * of them. With `exists` and one status, Postgres expects to meet such a task wherever it begins to read, and reads the whole
+ * table for a run that has none. The order leaves it the index alone, however old its statistics are.
+ */
+export function leastStatus(
+  runId: RawBuilder<unknown>,
+  among: readonly (typeof openStatuses)[number][] = openStatuses,
+): RawBuilder<TaskStatus | null> {
+  return sql`(select status from tasks where run_id = ${runId} and status in (${sql.join(among.map((status) => sql.lit(status)))})
+    order by status limit 1)`
 }
 
 /** Ends ready tasks. A task that another process has ended stays as it is. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { lastReconciliation } from '../chain/reconciliations.ts'
 import { measuredTotals } from '../measurements/measurements.ts'
+import { leastStatus } from '../runs/ready-tasks.ts'
 
 /** A number for each combination of labels. */
 export type Samples = { labels: Record<string, string>; value: number }[]
@@ -171,8 +172,6 @@ export async function oldestPress(db: Database): Promise<Date | undefined> {
   const { rows } = await sql<{ since: Date | null }>`
     select min(runs.started_at) as since from runs
     where trigger = 'button' and finished_at is null
-      and exists (select from tasks where run_id = runs.id and status in ('queued', 'looking_up', 'ready'))`.execute(
-    db,
-  )
+      and ${leastStatus(sql`runs.id`, ['looking_up', 'queued', 'ready'])} is not null`.execute(db)
   return rows[0]?.since ?? undefined
 }

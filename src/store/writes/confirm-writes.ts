@@ -60,13 +60,17 @@ async function confirmIntents(
       from jsonb_to_recordset(${JSON.stringify(unknown)}::jsonb) as lost (id bigint, field text)
       where task_id = lost.id and field_writes.field = lost.field and state = 'intended'`.execute(tx)
   }
-  // The old value is superseded before the new one counts, so that at most one of them is ours at any time.
+  // The old value is superseded before the new one counts, so that at most one of them is ours at any time. The new ones are
+  // found first: with old statistics, Postgres compared each of them with every value that was ever written.
   await sql`
-    update field_writes as old set state = 'superseded', superseded_by = new.id
-    from field_writes as new
-      join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
-        on sent.id = new.task_id and sent.field = new.field
-    where new.state = 'intended' and old.state = 'written' and old.connector = new.connector
+    with new as materialized (
+      select field_writes.id, connector, entity, record_id, field_writes.field
+      from field_writes join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+        on sent.id = task_id and sent.field = field_writes.field
+      where state = 'intended'
+    )
+    update field_writes as old set state = 'superseded', superseded_by = new.id from new
+    where old.state = 'written' and old.connector = new.connector
       and old.entity = new.entity and old.record_id = new.record_id and old.field = new.field`.execute(tx)
   await markWritten(tx, written, at)
 }
