@@ -59,3 +59,23 @@ test('a statement that goes first does so, and a crowd of them leaves turns to t
   expect(ended.indexOf('work 1')).toBe(10)
   expect(ended.indexOf('work 2')).toBe(21)
 })
+
+test('the connection is kept for the next statement of somebody who goes first', async () => {
+  const ended: string[] = []
+  const done = (name: string) => () => void ended.push(name)
+  const beginning = goFirst(() => state()).then(done('first 1'))
+  const others = ['work 1', 'work 2'].map((name) => state().then(done(name)))
+  await beginning
+  await new Promise((resolve) => setImmediate(resolve))
+  await goFirst(() => state()).then(done('first 2'))
+  await Promise.all(others)
+  expect(ended).toEqual(['first 1', 'first 2', 'work 1', 'work 2'])
+})
+
+test('somebody who goes first and sends nothing more keeps nobody waiting', async () => {
+  const beginning = goFirst(() => state())
+  const other = state()
+  await beginning
+  await other
+  await state()
+})
