@@ -72,10 +72,13 @@ test('the connection is kept for the next statement of somebody who goes first',
   expect(ended).toEqual(['first 1', 'first 2', 'work 1', 'work 2'])
 })
 
-test('somebody who goes first and sends nothing more keeps nobody waiting', async () => {
-  const beginning = goFirst(() => state())
-  const other = state()
+test('somebody who goes first and sends nothing more keeps nobody waiting for good', async () => {
+  const ended: string[] = []
+  const done = (name: string) => () => void ended.push(name)
+  const beginning = goFirst(() => state()).then(done('first'))
+  const other = state().then(done('work'))
   await beginning
   await other
-  await state()
+  await state().then(done('after'))
+  expect(ended).toEqual(['first', 'work', 'after'])
 })
