@@ -43,7 +43,7 @@ const lateMs = 500
 const runSpanMs = 200
 
 /** The rate doubles in this time while nothing is known about the limit. */
-const doublingMs = 500
+export const doublingMs = 500
 
 /** Doubles the rate for every half second of use. Answers that arrive together count only for the time that has passed. */
 export function ramp(learner: Learner, ok: Outcome): Learner {

@@ -10,20 +10,22 @@ function openGate() {
   return createGate('this', () => performance.now())
 }
 
-/** A Redis that grants every request: a token every 5 ms, up to 20 ms ahead. */
-function evenTokens(): SharedState {
+const slowTokens = () => evenTokens(200)
+
+/** A Redis that grants every request: a token each interval, up to 20 ms ahead. */
+function evenTokens(intervalMs = 5): SharedState {
   let lastMs = performance.now()
   const take = async (wanted: { hot: number; background: number }): Promise<TakeAnswer> => {
     const nowMs = performance.now()
     const grants: TakeAnswer['grants'] = []
     for (const lane of ['hot', 'background'] as const) {
-      for (let left = wanted[lane]; left > 0 && lastMs + 5 <= nowMs + 20; left -= 1) {
-        lastMs = Math.max(lastMs + 5, nowMs)
+      for (let left = wanted[lane]; left > 0 && lastMs + intervalMs <= nowMs + 20; left -= 1) {
+        lastMs = Math.max(lastMs + intervalMs, nowMs)
         grants.push({ atMs: lastMs, lane, epoch: 0, busy: true, places: [] })
       }
     }
-    const nextMs = Math.max(0, lastMs + 5 - nowMs)
-    return { nowMs, version: '0', hotWaitMs: nextMs, backgroundWaitMs: nextMs, intervalMs: 5, grants }
+    const nextMs = Math.max(0, lastMs + intervalMs - nowMs)
+    return { nowMs, version: '0', hotWaitMs: nextMs, backgroundWaitMs: nextMs, intervalMs, grants }
   }
   return { take } as unknown as SharedState
 }
@@ -60,4 +62,18 @@ test('of two hot requests none takes the other’s token', async () => {
   await vi.advanceTimersByTimeAsync(100)
   await Promise.all(both)
   expect(served).toEqual(['first', 'second'])
+})
+
+test('requests laid aside at the first pace come back while it doubles, and later when it is their turn', async () => {
+  const line = createWaitingLine(slowTokens(), 20, openGate())
+  const crowd = () => Array.from({ length: 60 }, () => line.take({ lane: 'background', maxWaitMs: 2_000 }))
+  const longestAsideMs = async () => {
+    const answers = crowd()
+    await vi.advanceTimersByTimeAsync(10_000)
+    return Math.max(...(await Promise.all(answers)).map((answer) => (answer.granted ? 0 : answer.retryInMs)))
+  }
+  // 59 intervals of 200 ms are 11.8 s; at a pace that doubles every half second they are 2.1 s.
+  expect(await longestAsideMs()).toBeLessThan(2_500)
+  expect(await longestAsideMs()).toBeGreaterThan(11_000)
+  line.close()
 })

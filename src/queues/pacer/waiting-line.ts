@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Gate } from './flight/gate.ts'
 import { encodeGrant } from './grant.ts'
+import { createRising } from './rising.ts'
 import type { SharedState } from './shared-state.ts'
 
 export type Take = { granted: true; grantId: string } | { granted: false; retryInMs: number }
@@ -35,6 +36,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
   const waiting: Record<Lane, Waiter[]> = { hot: [], background: [] }
   /** Tokens that are granted and not yet used, in the order in which they are due. */
   const held: { waiter: Waiter; grantId: string; dueMs: number; gapMs: number }[] = []
+  const rising = createRising(performance.now())
   let usedAtMs = -Infinity
   let timer: NodeJS.Timeout | null = null
   let asking = false
@@ -84,6 +86,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
       gate.asked({ hot: waiting.hot.length, background: waiting.background.length }),
     )
     gate.told(answer.slots)
+    rising.see(answer.intervalMs, performance.now())
     for (const grant of answer.grants) {
       // The request may have been aborted in the meantime. A token without a waiter is lost: it is not given to a
       // request for which no token was asked.
@@ -152,7 +155,8 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
       waiting[lane] = waiting[lane].filter((waiter, place) => {
         const ownWaitMs = Math.max(1, waitMs + place * intervalMs)
         if (nowMs + ownWaitMs <= waiter.deadlineMs) return true
-        waiter.resolve({ granted: false, retryInMs: Math.ceil(ownWaitMs) })
+        const soonestMs = Math.max(1, waitMs + rising.soonestMs(place * intervalMs, nowMs))
+        waiter.resolve({ granted: false, retryInMs: Math.ceil(soonestMs) })
         return false
       })
     }
