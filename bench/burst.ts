@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { envWith, openStores, steadyPace, storesOf, withStub, type Stores } from './setup.ts'
+import { envWith, steadyPace, storesOf, withCrm, withStub, type Stores } from './setup.ts'
 import { printTable, quantile, round } from './table.ts'
 
 interface Row {
@@ -46,16 +46,12 @@ export async function burst(options: BenchOptions): Promise<Row[]> {
   const rows: Row[] = []
   for (const kind of storesOf(options)) {
     for (const crmLimit of settings) {
-      const stores = await openStores(kind)
-      if (!stores) break
       const limits = { perTenSeconds: crmLimit, perDay: 650_000, searchPerSecond: 5 }
-      const crm = await startChild('crm-process.ts', { companies: waiting, limits })
-      try {
-        rows.push(await measure({ stores, crm, crmLimit, waiting, warmUpMs: options.quick ? 500 : 20_000 }))
-      } finally {
-        await crm.stop()
-        await stores.stop()
-      }
+      const warmUpMs = options.quick ? 500 : 20_000
+      const row = await withCrm(kind, { companies: waiting, limits }, (parts) =>
+        measure({ ...parts, crmLimit, waiting, warmUpMs }),
+      )
+      if (row) rows.push(row)
     }
   }
   printTable('burst of presses', rows)

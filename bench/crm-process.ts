@@ -3,8 +3,14 @@ import { startHubspotStandIn } from '../src/sandbox/hubspot/index.ts'
 import type { HubspotLimits } from '../src/sandbox/hubspot/limits.ts'
 import { readOrder, serveParent } from './child.ts'
 
+export interface CrmOrder {
+  companies: number
+  /** The limits of an account; none when left out. */
+  limits?: HubspotLimits
+}
+
 const roomy = { searchPerSecond: 1_000_000, perTenSeconds: 1_000_000, perDay: 100_000_000 }
-const { companies, limits = roomy } = readOrder<{ companies: number; limits?: HubspotLimits }>()
+const { companies, limits = roomy } = readOrder<CrmOrder>()
 const standIn = await startHubspotStandIn({ companies: 0, contacts: 0, limits })
 const ids = new Map<string, string>()
 const dayMs = 86_400_000

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { companyAnswer } from '../src/sandbox/data/company.ts'
 import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { envWith, openStores, steadyPace, storesOf, withStub, type Stores } from './setup.ts'
+import { envWith, steadyPace, storesOf, withCrm, withStub, type Stores } from './setup.ts'
 import { printTable, quantile, round } from './table.ts'
 
 interface Row {
@@ -47,17 +47,11 @@ export async function latency(options: BenchOptions): Promise<Row[]> {
   const rows: Row[] = []
   for (const kind of storesOf(options)) {
     for (const perSecond of rates) {
-      const stores = await openStores(kind)
-      if (!stores) continue
-      const crm = await startChild('crm-process.ts', { companies: waiting })
-      try {
-        rows.push(
-          await measure({ stores, crm, perSecond, waiting, requests, warmUpMs: quick ? 500 : 20_000 }),
-        )
-      } finally {
-        await crm.stop()
-        await stores.stop()
-      }
+      const warmUpMs = quick ? 500 : 20_000
+      const row = await withCrm(kind, { companies: waiting }, (parts) =>
+        measure({ ...parts, perSecond, waiting, requests, warmUpMs }),
+      )
+      if (row) rows.push(row)
     }
   }
   printTable('latency, ms', rows)

@@ -6,7 +6,7 @@ import { latency } from './latency.ts'
 import { listPreview } from './list-preview.ts'
 import { lists } from './lists.ts'
 import { machine } from './machine.ts'
-import { readOptions, type BenchOptions } from './options.ts'
+import { readOptions, usage, type BenchOptions } from './options.ts'
 import { overhead } from './overhead.ts'
 import { pacing } from './pacing.ts'
 import { scale } from './scale.ts'
@@ -35,7 +35,12 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   start,
 }
 
-const { json, names, ...options } = readOptions(process.argv.slice(2))
+const help = usage.replace('NAMES', Object.keys(benches).join(', '))
+const { help: isHelp, json, names, ...options } = optionsOr(help)
+if (isHelp) {
+  process.stdout.write(help)
+  process.exit(0)
+}
 const wanted = names.length > 0 ? names : Object.keys(benches)
 const unknown = wanted.find((name) => !benches[name])
 if (unknown !== undefined) {
@@ -46,3 +51,12 @@ const results: Record<string, unknown> = {}
 for (const name of wanted) results[name] = await benches[name]?.(options)
 if (json) process.stdout.write(`${JSON.stringify({ machine: machine(), results })}\n`)
 else process.stdout.write(`${JSON.stringify(machine())}\n`)
+
+function optionsOr(help: string): ReturnType<typeof readOptions> {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}`)
+    process.exit(2)
+  }
+}

@@ -12,10 +12,29 @@ export interface BenchOptions {
   pictures: string | undefined
 }
 
-export function readOptions(args: string[]): BenchOptions & { json: boolean; names: string[] } {
+export const usage = `npm run bench -- [NAME...] [OPTION...]
+
+  NAME              run only these benchmarks: NAMES
+  --json            print one JSON document
+  --quick           a smoke run: every step runs, and the figures mean nothing
+  --only A,B        parts of a benchmark, such as shape,cold of pacing
+  --sizes N,N       numbers of records
+  --stores S        embedded, servers or both (embedded,servers)
+  --repeat N        as many runs of each
+  --pictures FOLDER draw what pacing measured
+  --help            print this
+
+docs/benchmarks.md says what each of them measures.
+`
+
+/** @throws TypeError for an option that does not exist */
+export function readOptions(
+  args: string[],
+): BenchOptions & { help: boolean; json: boolean; names: string[] } {
   const { values, positionals } = parseArgs({
     args,
     options: {
+      help: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
@@ -27,6 +46,7 @@ export function readOptions(args: string[]): BenchOptions & { json: boolean; nam
     allowPositionals: true,
   })
   return {
+    help: values.help,
     json: values.json,
     quick: values.quick,
     only: list(values.only),

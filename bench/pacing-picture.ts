@@ -1,4 +1,4 @@
-/** What one scenario served, refused and would have allowed, second by second. */
+/** One scenario second by second: the requests served, those refused, and those that the limit would have allowed. */
 export interface PacingSeries {
   title: string
   subtitle: string

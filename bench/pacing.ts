@@ -23,7 +23,7 @@ interface Row {
   requests: number
   '429 while learning': number
   'back at 95 % (windows)': string
-  /** Of the gaps between requests: as the pacer planned them, as it let the requests go, and as they arrived. */
+  /** The gaps between requests: as the pacer planned them, as it let the requests go, and as they arrived. */
   'gaps under half an interval %': string
   '95 % of the gaps off by at most, ms': string
   load: number

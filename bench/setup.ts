@@ -5,6 +5,7 @@ import type { FileConfig } from '../src/app/config/file.ts'
 import { profileFieldNames } from '../src/domain/fields.ts'
 import { missingServers, startPostgres, startRedis } from '../test/faults/servers.ts'
 import { startChild, type Child } from './child.ts'
+import type { CrmOrder } from './crm-process.ts'
 import type { BenchOptions } from './options.ts'
 import type { StubOrder } from './stub-service.ts'
 
@@ -64,6 +65,23 @@ export async function envWith(
     PAYDIRT_API_KEY: 'bench',
     HUBSPOT_BASE_URL: baseUrl,
     HUBSPOT_ACCESS_TOKEN: token,
+  }
+}
+
+/** Does work with fresh stores and a stand-in of the CRM. Returns undefined where the servers are not installed. */
+export async function withCrm<T>(
+  kind: Stores['kind'],
+  order: CrmOrder,
+  work: (parts: { stores: Stores; crm: Child }) => Promise<T>,
+): Promise<T | undefined> {
+  const stores = await openStores(kind)
+  if (!stores) return undefined
+  const crm = await startChild('crm-process.ts', order)
+  try {
+    return await work({ stores, crm })
+  } finally {
+    await crm.stop()
+    await stores.stop()
   }
 }
 

@@ -41,7 +41,7 @@ interface Transfer {
 /**
  * Returns a function that hashes typed data by EIP-712, as viem's `hashTypedData` does. The payments of one wallet differ
  * in amount, nonce and times, so for a transfer of EIP-3009 the hash of its type and of its token's domain are made once.
- * Whatever is not exactly such a transfer goes to viem, which also refuses what cannot be hashed.
+ * Anything but exactly such a transfer goes to viem, which also refuses what cannot be hashed.
  */
 export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
   const separators = new Map<string, Hex>()
