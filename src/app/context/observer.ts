@@ -6,7 +6,7 @@ import type { Operation } from '../../domain/words.ts'
 import type { PaidRequest } from '../../pay/purchase.ts'
 import { valueAt } from '../../service/calls/json-path.ts'
 import type { Catalogue } from '../../service/catalogue/catalogue.ts'
-import { shapeOf, type ShapeField } from '../../service/observations/answer-shape.ts'
+import { createShapeCounts, type ShapeCounts } from '../../service/observations/answer-shape.ts'
 import { taughtWords, type TaughtWord } from '../../service/observations/taught-words.ts'
 import { creditsOf } from '../../service/schema/metadata.ts'
 import { noteFields } from '../../store/contract/answer-fields.ts'
@@ -66,7 +66,7 @@ const againMs = 3_600_000
  */
 export function createObserver(options: ObserverOptions): Observer {
   const { db, catalogue, now } = options
-  let fields = new Map<Operation, Map<string, ShapeField & { answers: number }>>()
+  const shapes = new Map<Operation, ShapeCounts>()
   let words: TaughtWord[] = []
   let prices = new Map<string, SeenPrice>()
   /** By word or price: when it goes into the ledger again. */
@@ -105,14 +105,9 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function noteFieldsOf(operation: Operation, answer: unknown): void {
-    const counts = fields.get(operation) ?? new Map<string, ShapeField & { answers: number }>()
-    fields.set(operation, counts)
-    for (const field of shapeOf(answer)) {
-      const name = `${field.path} ${field.type}`
-      const known = counts.get(name)
-      if (known) known.answers += 1
-      else counts.set(name, { ...field, answers: 1 })
-    }
+    const counts = shapes.get(operation) ?? createShapeCounts()
+    shapes.set(operation, counts)
+    counts.add(answer)
     for (const taught of taughtWords(catalogue.of(operation), answer))
       if (isDue(`word ${taught.vocabulary} ${taught.word}`)) words.push(taught)
   }
@@ -131,18 +126,21 @@ export function createObserver(options: ObserverOptions): Observer {
   function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
+    const fields = [...shapes].map(([operation, counts]) => [operation, counts.take()] as const)
     const gathered = { fields, words, prices }
-    fields = new Map()
     words = []
     prices = new Map()
     storing = storing.then(() => store(gathered)).catch(options.onError)
     return storing
   }
 
-  async function store(gathered: { fields: typeof fields; words: typeof words; prices: typeof prices }) {
+  async function store(gathered: {
+    fields: readonly (readonly [Operation, ReturnType<ShapeCounts['take']>])[]
+    words: typeof words
+    prices: typeof prices
+  }) {
     const at = now()
-    for (const [operation, counts] of gathered.fields)
-      await noteFields(db, operation, [...counts.values()], at)
+    for (const [operation, fields] of gathered.fields) await noteFields(db, operation, fields, at)
     await learnWords(db, gathered.words, at)
     for (const price of gathered.prices.values()) await notePrice(db, price)
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
-import { shapeOf } from './answer-shape.ts'
+import { createShapeCounts, shapeOf } from './answer-shape.ts'
 
 const told = (answer: unknown) => shapeOf(answer).map(({ path, type }) => `${path} ${type}`)
 
@@ -71,5 +71,57 @@ describe('the shape of an answer', () => {
       }),
       { seed: testSeed(), numRuns: 300 },
     )
+  })
+})
+
+describe('the fields of many answers', () => {
+  test('have the number of answers that had them, each answer once, since they were taken', () => {
+    const counts = createShapeCounts()
+    counts.add({ data: [{ city: 'Berlin' }, { city: 'Paris' }] })
+    counts.add({ data: [{ city: null }] })
+    expect(counts.take()).toEqual([
+      { path: '', type: 'object', answers: 2 },
+      { path: 'data', type: 'array', answers: 2 },
+      { path: 'data[]', type: 'object', answers: 2 },
+      { path: 'data[].city', type: 'string', answers: 1 },
+      { path: 'data[].city', type: 'null', answers: 1 },
+    ])
+    expect(counts.take()).toEqual([])
+    counts.add({ data: null })
+    expect(counts.take()).toEqual([
+      { path: '', type: 'object', answers: 1 },
+      { path: 'data', type: 'null', answers: 1 },
+    ])
+  })
+
+  test('are the sums of those of each answer, in whatever order they come', () => {
+    const answers = fc.array(fc.array(fc.jsonValue({ maxDepth: 4 }), { maxLength: 5 }), { maxLength: 4 })
+    fc.assert(
+      fc.property(answers, (turns) => {
+        const counts = createShapeCounts()
+        for (const turn of turns) {
+          const sums = new Map<string, number>()
+          for (const answer of turn) {
+            counts.add(answer)
+            for (const { path, type } of shapeOf(answer))
+              sums.set(`${path} ${type}`, (sums.get(`${path} ${type}`) ?? 0) + 1)
+          }
+          const taken = counts.take().map(({ path, type, answers: of }) => [`${path} ${type}`, of] as const)
+          expect(new Map(taken)).toEqual(sums)
+          expect(taken).toHaveLength(sums.size)
+        }
+      }),
+      { seed: testSeed(), numRuns: 200 },
+    )
+  })
+
+  test('of names that are never the same take no more room with each turn', () => {
+    const counts = createShapeCounts()
+    for (let turn = 0; turn < 200; turn += 1) {
+      const letters = (at: number) => String.fromCharCode(97 + (at % 26), 97 + (Math.floor(at / 26) % 26))
+      const names = Array.from({ length: 70 }, (_, at) => [`n${letters(turn)}${letters(at)}`, 1])
+      counts.add(Object.fromEntries(names))
+      expect(counts.take()).toHaveLength(71)
+    }
   })
 })

@@ -8,6 +8,9 @@ export interface TaughtWord {
   word: string
 }
 
+type AnswerFields = Contract['answer']['fields']
+type Teaching = { path: string; teaches: VocabularyName }
+
 const longest = 60
 const mostOfAnswer = 500
 /** Words of a list: a few letters and digits, no sentence, address or number. */
@@ -19,9 +22,7 @@ const mostSpaces = 6
  * answer is a word: the names of people, companies and places are in no list.
  */
 export function taughtWords({ answer: { at, rows, fields } }: Contract, answer: unknown): TaughtWord[] {
-  const teaching = Object.entries(fields).flatMap(([path, { teaches }]) =>
-    teaches === undefined ? [] : [{ path, teaches }],
-  )
+  const teaching = teachingOf(fields)
   if (teaching.length === 0) return []
   const document = valueAt(answer, at.value)
   const records: readonly unknown[] = Array.isArray(document) ? document : rows ? [] : [document]
@@ -36,6 +37,19 @@ export function taughtWords({ answer: { at, rows, fields } }: Contract, answer: 
     }
   }
   return [...words.values()]
+}
+
+/** The fields of a contract that teach words: they are the same for all of its answers. */
+const teachingFields = new WeakMap<AnswerFields, Teaching[]>()
+
+function teachingOf(fields: AnswerFields): Teaching[] {
+  const known = teachingFields.get(fields)
+  if (known) return known
+  const teaching = Object.entries(fields).flatMap(([path, { teaches }]) =>
+    teaches === undefined ? [] : [{ path, teaches }],
+  )
+  teachingFields.set(fields, teaching)
+  return teaching
 }
 
 function isWord(text: string): boolean {

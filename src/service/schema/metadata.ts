@@ -42,6 +42,7 @@ export type RequestWarning =
  * undefined when neither holds one. Never throws.
  */
 export function creditsOf(body: string | unknown): Credits | undefined {
+  if (cannotHave(body, ['profile'])) return undefined
   const answer = parsed(body)
   for (const place of [answer?.['metadata'], answer?.['data']]) {
     const block = creditBlockSchema.safeParse(record(place)?.['profile'])
@@ -72,6 +73,7 @@ const longestName = 100
  * are all read.
  */
 export function warningsOf(body: string | unknown): RequestWarning[] {
+  if (cannotHave(body, ['ignored_fields', 'renamed_fields'])) return []
   const metadata = record(parsed(body)?.['metadata'])
   const ignored = strings(metadata?.['ignored_fields']).map((field) => ({ kind: 'ignored' as const, field }))
   const said = [...ignored, ...renamings(metadata?.['renamed_fields'])]
@@ -107,6 +109,11 @@ function same(one: RequestWarning, other: RequestWarning): boolean {
 
 function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
+
+/** True for a text in which none of these names stands: most answers have no such block, and need not be parsed for it. */
+function cannotHave(body: unknown, names: readonly string[]): boolean {
+  return typeof body === 'string' && !body.includes('\\u') && names.every((name) => !body.includes(`"${name}"`))
 }
 
 function parsed(body: unknown): Record<string, unknown> | undefined {
