@@ -105,25 +105,40 @@ export type SignalField = (typeof signalFieldNames)[number]
 export const championFieldNames = ['left_company_at', 'former_record', 'champion_relationship'] as const
 
 /** Returns every canonical field of an object, in the order of reports. */
-export function fieldNames(object: ObjectKind): string[] {
-  return [...boughtFieldNames(object), ...observedFieldNames(object)]
+export function fieldNames(object: ObjectKind): readonly string[] {
+  return allFields[object]
 }
 
 /** Returns the fields that are observed over time: no lookup for a record tells them, and no recipe fills them. */
-export function observedFieldNames(object: ObjectKind): string[] {
-  const bought = new Set(boughtFieldNames(object))
-  const observed: readonly string[] = object === 'company' ? signalFieldNames : championFieldNames
-  return observed.filter((name) => !bought.has(name))
+export function observedFieldNames(object: ObjectKind): readonly string[] {
+  return observedFields[object]
 }
 
 /**
  * Returns the fields that lookups for a record tell, in the order of reports and CSV files. A run's recipe says which of them
  * it fills.
  */
-export function boughtFieldNames(object: ObjectKind): string[] {
-  return object === 'company'
-    ? [...profileFieldNames('company'), 'logo', ...names(enrichmentFields)]
-    : [...profileFieldNames('person'), ...contactFieldNames, ...names(employerFields), 'company_logo']
+export function boughtFieldNames(object: ObjectKind): readonly string[] {
+  return boughtFields[object]
+}
+
+/** Each record is planned with these lists, so they are made once. */
+const boughtFields: Record<ObjectKind, readonly string[]> = {
+  company: Object.freeze([...profileFieldNames('company'), 'logo', ...names(enrichmentFields)]),
+  person: Object.freeze([
+    ...profileFieldNames('person'),
+    ...contactFieldNames,
+    ...names(employerFields),
+    'company_logo',
+  ]),
+}
+const observedFields: Record<ObjectKind, readonly string[]> = {
+  company: Object.freeze(signalFieldNames.filter((name) => !boughtFields.company.includes(name))),
+  person: Object.freeze(championFieldNames.filter((name) => !boughtFields.person.includes(name))),
+}
+const allFields: Record<ObjectKind, readonly string[]> = {
+  company: Object.freeze([...boughtFields.company, ...observedFields.company]),
+  person: Object.freeze([...boughtFields.person, ...observedFields.person]),
 }
 
 /** Returns the fields of a profile answer. */

@@ -9,6 +9,7 @@ export type LookupKey = string & { readonly __brand: 'LookupKey' }
 export type Canonical = { ok: true; value: string } | { ok: false; reason: string }
 
 const pathSegments: Record<ObjectKind, readonly string[]> = { company: ['company'], person: ['in', 'pub'] }
+const expectedPaths: Record<ObjectKind, string> = { company: '/company/', person: '/in/ or /pub/' }
 const otherPages = new Set(['school', 'showcase', 'jobs', 'groups', 'posts', 'feed', 'sales', 'pulse'])
 /**
  * The hosts of the network. A profile of one is the same profile on all of them; the first one stands in keys and requests.
@@ -79,7 +80,7 @@ function foldProfileUrl(kind: ObjectKind, raw: string, hosts: readonly string[])
 
   const [segment = '', ...rest] = url.pathname.split('/').filter((part) => part !== '')
   const wanted = pathSegments[kind]
-  const expected = wanted.map((word) => `/${word}/`).join(' or ')
+  const expected = expectedPaths[kind]
   const name = segment.toLowerCase()
   if (!wanted.includes(name)) {
     const other: ObjectKind = kind === 'company' ? 'person' : 'company'
@@ -164,7 +165,7 @@ export function isTooLong(key: LookupKey): boolean {
 }
 
 export function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).length
+  return Buffer.byteLength(text)
 }
 
 function foldSlug(part: string): string | undefined {

@@ -21,8 +21,20 @@ export function wantedFields(record: PlannedRecord, { fields, steps }: Recipe): 
   return mobileAlone ? lacked.filter((field) => field !== 'mobile_phone') : lacked
 }
 
-/** Returns the fields that the steps can tell together: some steps need the answer of another before them. */
+/** A recipe's steps are the same for all of its records. */
+const toldBySteps = new WeakMap<readonly Operation[], Map<ObjectKind, ReadonlySet<string>>>()
+
+/** Returns the fields that the steps can tell together. */
 function toldBy(object: ObjectKind, steps: readonly Operation[]): ReadonlySet<string> {
+  let known = toldBySteps.get(steps)
+  if (!known) toldBySteps.set(steps, (known = new Map()))
+  const told = known.get(object) ?? tellingTogether(object, steps)
+  known.set(object, told)
+  return told
+}
+
+/** Some steps need the answer of another before them. */
+function tellingTogether(object: ObjectKind, steps: readonly Operation[]): ReadonlySet<string> {
   const has = (operation: Operation) => steps.includes(operation)
   const told = new Set(
     steps.flatMap((operation) => slotsOf(operation).flatMap((slot) => slotRow(slot).tells[object])),

@@ -115,7 +115,7 @@ describe('the fields of many answers', () => {
     )
   })
 
-  test('of names that are never the same take no more room with each turn', () => {
+  test('stay right when places that were never seen again are forgotten', () => {
     const counts = createShapeCounts()
     for (let turn = 0; turn < 200; turn += 1) {
       const letters = (at: number) => String.fromCharCode(97 + (at % 26), 97 + (Math.floor(at / 26) % 26))
