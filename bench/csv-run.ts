@@ -14,6 +14,8 @@ export interface CsvOrder {
   file: FileConfig
   input: string
   out: string
+  /** To read what the folder of the embedded ledger holds takes processor time too. */
+  measuresFolder?: boolean
 }
 
 export interface CsvResult extends Metered {
@@ -35,7 +37,7 @@ serveParent({
     const started = process.cpuUsage()
     const meter = startMeter({
       redis: redis.redis,
-      folder: config.databaseUrl === undefined ? config.dataDir : undefined,
+      folder: order.measuresFolder && config.databaseUrl === undefined ? config.dataDir : undefined,
     })
     const csv = await openInput(config, { input: order.input, object: 'company' })
     const { end, summary } = await enrichCsv(context, csv, {

@@ -69,7 +69,7 @@ async function runOne(stores: Stores, tasks: number): Promise<CsvResult> {
         pacing: { concurrency: 64, startPerSecond: 1_000 },
         budgets: { runUsd: '100000', dayUsd: '100000' },
       }
-      const child = await startChild('csv-run.ts', { env, file, input, out })
+      const child = await startChild('csv-run.ts', { env, file, input, out, measuresFolder: true })
       try {
         const ran = await child.ask<CsvResult>('run')
         if (ran.end !== 'finished') throw new Error(`${tasks} tasks ended ${ran.end}`)

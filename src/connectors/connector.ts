@@ -172,6 +172,8 @@ export interface Connector {
    * source is not written by requests.
    */
   readonly recordsPerWrite?: number
+  /** The longest that a background record is gathered, in milliseconds. Absent: as long as the program likes. */
+  readonly mostGatherMs?: number
   /** Returns the records of `toEntity` associated with each of these, with an entry for every id. */
   associations(entity: string, toEntity: string, ids: readonly string[]): Promise<Map<string, Association[]>>
   /**

@@ -8,7 +8,7 @@ import { createWriteBack } from './write-back.ts'
 
 interface Setting {
   tasks?: { hot?: number; background?: number }
-  limits?: Pick<Connector, 'writesAtOnce' | 'recordsPerWrite'>
+  limits?: Pick<Connector, 'writesAtOnce' | 'recordsPerWrite' | 'mostGatherMs'>
   /** The time the background tasks have been ready. */
   oldestMs?: number
   moreToCome?: boolean
@@ -147,6 +147,17 @@ test('what has waited long enough is written in full requests', async () => {
   await night.write()
   expect(night.sizes()).toEqual([200])
   expect(night.waits).toEqual([5_000])
+})
+
+test('a source may have its records gathered for a shorter time, and all of them are written then', async () => {
+  const file = { recordsPerWrite: 1, mostGatherMs: 1_000 }
+  const run = source({ tasks: { background: 7 }, limits: file, oldestMs: 400, moreToCome: true })
+  await run.write()
+  expect(run.sizes()).toEqual([])
+  expect(run.waits).toEqual([600])
+  const later = source({ tasks: { background: 7 }, limits: file, oldestMs: 1_000, moreToCome: true })
+  await later.write()
+  expect(later.sizes()).toEqual([7])
 })
 
 test('records that a person waits for are written at once and before the others', async () => {

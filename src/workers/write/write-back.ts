@@ -121,13 +121,14 @@ export function createWriteBack(options: WriteBackOptions) {
   function dueOf(
     group: string,
     { count, since, moreToCome }: Awaited<ReturnType<ReadyTasks['readyState']>>,
-    { recordsPerWrite: perRequest }: Connector,
+    { recordsPerWrite: perRequest, mostGatherMs = Infinity }: Connector,
     most: number,
   ): Due {
     if (count === 0) return { count }
     const atMs = options.now().getTime()
     const sinceMs = Math.max(since?.getTime() ?? atMs, writtenAtMs.get(group) ?? -Infinity)
-    const due = dueNow({ count, oldestMs: atMs - sinceMs, moreToCome }, { perRequest, most, gatherMs })
+    const limits = { perRequest, most, gatherMs: Math.min(gatherMs, mostGatherMs) }
+    const due = dueNow({ count, oldestMs: atMs - sinceMs, moreToCome }, limits)
     if (due.count > 0) writtenAtMs.set(group, atMs)
     return due
   }
