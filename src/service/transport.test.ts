@@ -178,4 +178,31 @@ describe('an incomplete answer', () => {
       name: 'RetriableError',
     })
   })
+
+  test('while it waits for a connection: nothing of it is ever sent', async () => {
+    const one = createTransport({ userAgent: 'paydirt/1', networkName: 'profnet', connections: 1 })
+    transports.push(one)
+    const controller = new AbortController()
+    let finish: () => void = () => {}
+    const begun = new Promise<void>((resolve) => {
+      answer = (_, response) => {
+        finish = () => response.end('{}')
+        resolve()
+      }
+    })
+    const first = one.send(post('/first', '{}'))
+    await begun
+    const late = one.send({ ...post('/late', '{}'), timeoutMs: 30 }).catch((error: unknown) => error)
+    const aborted = one
+      .send({ ...post('/aborted', '{}'), signal: controller.signal } as never)
+      .catch((error: unknown) => error)
+    controller.abort()
+    expect(await late).toMatchObject({ code: 'timeout' })
+    expect(await aborted).toMatchObject({ name: 'RetriableError' })
+    finish()
+    await first
+    answer = (_, response) => void response.end('{}')
+    await one.send(post('/after', '{}'))
+    expect(seen.map(({ path }) => path)).toEqual(['/first', '/after'])
+  })
 })

@@ -1,10 +1,11 @@
-import { Agent, errors, type Dispatcher } from 'undici'
+import { Agent, errors } from 'undici'
 import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { ResponseHead } from '../domain/payment.ts'
 import type { Send, ServiceRequest } from '../domain/ports/transport.ts'
 import { networkWord } from '../domain/words.ts'
 import { closeCutJson } from './cut-json.ts'
+import { readResponse, TimedOutError } from './read-response.ts'
 
 export interface BinaryResponse {
   status: number
@@ -53,26 +54,24 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function sendForBytes(request: ServiceRequest): Promise<BinaryResponse> {
     const url = new URL(request.url)
-    const timeout = AbortSignal.timeout(request.timeoutMs)
     try {
-      const response = await agent.request({
-        origin: url.origin,
-        path: toWire.path(url.pathname) + url.search,
-        method: request.method,
-        headers: { 'user-agent': options.userAgent, ...request.headers },
-        body: request.body === undefined ? null : toWire.json(request.body),
-        signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
-      })
-      return {
-        status: response.statusCode,
-        headers: flatten(response.headers),
-        ...(await readAtMost(
-          response.body,
-          isSuccess(response.statusCode) ? maxAnswerBytes : maxRefusalBytes,
-        )),
-      }
+      return await readResponse(
+        agent,
+        {
+          origin: url.origin,
+          path: toWire.path(url.pathname) + url.search,
+          method: request.method,
+          headers: { 'user-agent': options.userAgent, ...request.headers },
+          body: request.body === undefined ? null : toWire.json(request.body),
+        },
+        {
+          timeoutMs: request.timeoutMs,
+          signal: request.signal,
+          mostBytes: (status) => (isSuccess(status) ? maxAnswerBytes : maxRefusalBytes),
+        },
+      )
     } catch (error) {
-      throw unanswered(error, url, request, timeout)
+      throw unanswered(error, url, request)
     }
   }
 
@@ -108,29 +107,10 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299
 }
 
-/** Reads the beginning of a body, and closes the connection on a body that is longer. */
-async function readAtMost(
-  body: Dispatcher.ResponseData['body'],
-  limit: number,
-): Promise<Pick<BinaryResponse, 'bytes' | 'isCut'>> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    const rest = limit - size
-    if (chunk.length > rest) {
-      chunks.push(chunk.subarray(0, rest))
-      return { bytes: Buffer.concat(chunks), isCut: true }
-    }
-    size += chunk.length
-    chunks.push(chunk)
-  }
-  return { bytes: Buffer.concat(chunks), isCut: false }
-}
-
-function unanswered(error: unknown, url: URL, request: ServiceRequest, timeout: AbortSignal): Error {
+function unanswered(error: unknown, url: URL, request: ServiceRequest): Error {
   const details = { origin: url.origin, path: url.pathname }
   if (
-    timeout.aborted ||
+    error instanceof TimedOutError ||
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError
   ) {
@@ -152,12 +132,4 @@ function unanswered(error: unknown, url: URL, request: ServiceRequest, timeout: 
     details,
     cause: error,
   })
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  )
 }
