@@ -58,7 +58,7 @@ export function canonicalProfileUrl(
 
 /** One lookup folds its profile a dozen times: as an identifier, a name, a value. */
 const foldedUrls = new WeakMap<readonly string[], Record<ObjectKind, Map<string, Canonical>>>()
-const mostKept = 500
+const mostKept = 4_000
 const longestKept = 200
 
 function foldedOf(kind: ObjectKind, hosts: readonly string[]): Map<string, Canonical> {

@@ -113,7 +113,9 @@ function strings(value: unknown): string[] {
 
 /** True for a text in which none of these names stands: most answers have no such block, and need not be parsed for it. */
 function cannotHave(body: unknown, names: readonly string[]): boolean {
-  return typeof body === 'string' && !body.includes('\\u') && names.every((name) => !body.includes(`"${name}"`))
+  return (
+    typeof body === 'string' && !body.includes('\\u') && names.every((name) => !body.includes(`"${name}"`))
+  )
 }
 
 function parsed(body: unknown): Record<string, unknown> | undefined {

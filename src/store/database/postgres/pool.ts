@@ -1,6 +1,7 @@
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { DatabaseAddresses } from './addresses.ts'
+import { asArrayText } from '../parameters.ts'
 import {
   hasLimits,
   limitParameters,
@@ -132,7 +133,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     let isOfUse = true
     const query = async (text: string, values: readonly unknown[]) => {
       try {
-        return await client.query(text, values as unknown[])
+        return await client.query(text, values.map(asArrayText))
       } catch (error) {
         if (isLost(error)) {
           isOfUse = false
