@@ -127,8 +127,8 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /**
-   * What the run itself decides of its budgets is read from the ledger once and remembered: here, beside the wait for the pace. The
-   * lines are made after the wait, which may end on another day.
+   * Has the budgets that the run decides read from the ledger, which are then remembered, beside the wait for the pace. The lines are
+   * made after the wait, which may end on another day.
    */
   async function recallBudgets({ runId, connector }: Purchase, { protocol }: Terms): Promise<void> {
     try {

@@ -29,7 +29,7 @@ export interface BeginOptions {
   connector: FieldSource
   planner: StepPlanner
   closedFields: ClosedFieldsFinder
-  /** What we wrote into the records, where it was read with them. */
+  /** Our earlier writes into the records, where they were read with them. */
   history?: Promise<WriteHistory | undefined> | undefined
   runs: Pick<RunLedger, 'setClosed'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>

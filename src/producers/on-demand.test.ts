@@ -87,7 +87,7 @@ test('a press has its lookup in the queue before anything that its lookup does n
   expect(at('history')).toBeLessThan(at('read.'))
   expect(at('hot')).toBeLessThan(at('learn'))
   expect(at('hot')).toBeLessThan(at('names'))
-  // What a worker relies on is there before the tasks: the fields of the run, and what the index has learned.
+  // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.
   for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
 })
 

@@ -146,7 +146,7 @@ describe('a busy line', () => {
     all.push(askAtOnce('press'), ask('b'))
     await turns()
     expect(groups).toEqual([['a'], ['press']])
-    // Of the same key, beside the group that is running.
+    // Another one of a key that is in the group that is running.
     all.push(askAtOnce('a'), askAtOnce('second'))
     vi.advanceTimersByTime(10)
     await end(2)

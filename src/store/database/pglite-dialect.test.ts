@@ -9,7 +9,7 @@ import { createPGliteDialect } from './pglite-dialect.ts'
 
 let stores: FreshStores
 let db: Kysely<unknown>
-/** Of who waits for the connection: each statement takes 5 ms. */
+/** The clock of the line: each statement takes 5 ms. */
 let clockMs = 0
 
 beforeAll(async () => {
