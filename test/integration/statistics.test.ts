@@ -2,7 +2,7 @@ import { sql, type LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createStatistics } from '../../src/store/database/analyse-tables.ts'
-import { confirmWrites } from '../../src/store/writes/confirm-writes.ts'
+import { createFieldWriteLedger } from '../../src/store/writes/field-writes.ts'
 import { oldestPress } from '../../src/store/views/metrics.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
@@ -123,11 +123,7 @@ test('storing the outcomes of a batch does not compare each of its fields with e
   const batch = await fill(100, 'intended')
   queries = []
   const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
-  await confirmWrites(
-    db,
-    batch.map((id) => ({ id, ...outcome })),
-    now,
-  )
+  await createFieldWriteLedger(db, { now }).confirmWrites(batch.map((id) => ({ id, ...outcome })))
   const { rows } = await sql<{ writes: number }>`
     select count(*)::int as writes from field_writes
     where state = 'written' and task_id = any(${batch.map(String)}::bigint[])`.execute(db)
@@ -135,3 +131,50 @@ test('storing the outcomes of a batch does not compare each of its fields with e
   for (const part of ['with new as', 'select key from lookups', 'with mine as'])
     expect(await planOf(part)).not.toContain('Join Filter')
 })
+
+test.each([
+  ['postgres', 1, 1],
+  ['pglite', 3, 5],
+] as const)(
+  'the writes of 60 records are pages on %s, between which others have their turn',
+  async (kind, outcomes, intents) => {
+    const { run, tasks } = await openLedgerRun(database, { lookups: 0, now, connector: kind })
+    const page = Array.from({ length: 60 }, (_, at) => `${at}`).map((recordId, at) => ({
+      ordinal: at + 1,
+      recordId,
+      identity: {},
+      status: 'ready' as const,
+      lookupKey: null,
+      duplicateOf: null,
+      waitingFor: null,
+      reason: null,
+    }))
+    await tasks.insertPage(run.id, page, '')
+    const { rows } = await sql<{ id: bigint; record: string }>`
+    select id, record_id as record from tasks where run_id = ${run.id}`.execute(database.db)
+    const written = Array.from({ length: 15 }, (_, at) => `field_${at}`)
+    const writes = createFieldWriteLedger(database.db, { now, kind })
+    queries = []
+    const of = { runId: run.id, old: null, new: 'value', lookupKey: null, rule: 'fill_blank', mapping: '' }
+    await writes.intend(
+      kind,
+      'company',
+      rows.flatMap(({ id, record }) =>
+        written.map((field) => ({ ...of, taskId: id, recordId: record, field })),
+      ),
+    )
+    const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
+    await writes.confirmWrites(rows.map(({ id }) => ({ id, ...outcome })))
+    const sent = (text: string) => queries.filter((query) => query.sql.includes(text)).length
+    expect([sent('with mine as'), sent('commit'), sent('insert into field_writes')]).toEqual([
+      outcomes,
+      outcomes,
+      intents,
+    ])
+    const { rows: stored } = await sql<{ count: number }>`
+    select count(*)::int as count from field_writes where state = 'written' and run_id = ${run.id}`.execute(
+      database.db,
+    )
+    expect(stored).toEqual([{ count: 900 }])
+  },
+)

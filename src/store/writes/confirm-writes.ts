@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import { pages } from '../database/parameters.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { finishTasks, type TaskResult } from '../runs/ready-tasks.ts'
+import type { WritePages } from './write-intents.ts'
 
 /** The outcome of a task's intents. An intent that is in no list was never sent, and is deleted. */
 export interface TaskOutcome extends TaskResult {
@@ -18,9 +19,9 @@ export interface TaskOutcome extends TaskResult {
 export async function confirmWrites(
   db: Database,
   results: readonly TaskOutcome[],
-  now: () => Date,
+  { now, pages: size }: { now: () => Date; pages: Pick<WritePages, 'tasks'> },
 ): Promise<void> {
-  for (const page of pages(results, 500)) {
+  for (const page of pages(results, size.tasks)) {
     await db.transaction().execute(async (tx) => {
       await finishTasks(tx, page, now())
       await confirmIntents(tx, page, now())
