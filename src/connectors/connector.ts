@@ -135,6 +135,9 @@ export interface Capabilities {
  * what passes with time. A spent daily limit is a RetriableError with the time until the day ends, and does not count
  * as a try. A single bad record never causes an exception.
  */
+/** Takes work that is to be done soon, and before the records are read again or written. */
+export type Later = (work: () => Promise<void>) => void
+
 export interface Connector {
   /** The name in the registry. */
   readonly name: string
@@ -162,8 +165,11 @@ export interface Connector {
    * cannot be read have `unreadable` set.
    */
   scan(entity: string, options: ScanOptions): AsyncIterable<ScanPage>
-  /** Returns the current state of these records, with an entry for every id. */
-  read(entity: string, ids: readonly string[]): Promise<Map<string, CurrentRecord>>
+  /**
+   * Returns the current state of these records, with an entry for every id. `later` is given what somebody who waits for the
+   * records need not wait for; the caller does it, and it is done before the return without it.
+   */
+  read(entity: string, ids: readonly string[], later?: Later): Promise<Map<string, CurrentRecord>>
   write(entity: string, patches: readonly RecordPatch[]): Promise<WriteResult[]>
   /** The most records that are read and written together. Absent: as many as the program likes. */
   readonly writesAtOnce?: number

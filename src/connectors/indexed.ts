@@ -26,7 +26,7 @@ export function indexed(connector: Connector, index: RecordIndex): Connector {
       }
     },
 
-    async read(entity, ids) {
+    async read(entity, ids, later) {
       const found = await connector.read(entity, ids)
       const object = entities[entity] as ObjectKind
       const present = [...found].flatMap(([id, record]): NamedRecord[] =>
@@ -42,8 +42,12 @@ export function indexed(connector: Connector, index: RecordIndex): Connector {
           : [],
       )
       const away = [...found].flatMap(([id, { state }]) => (goneStates.has(state) ? [id] : []))
-      await index.drop(name, entity, away)
-      await index.keep(name, entity, present)
+      const learn = async () => {
+        await index.drop(name, entity, away)
+        await index.keep(name, entity, present)
+      }
+      if (later) later(learn)
+      else await learn()
       return found
     },
 

@@ -79,7 +79,7 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const permit = await acquirePermit(purchase)
+    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, terms)])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)
@@ -124,6 +124,18 @@ export function createPayer(options: PayerOptions): Payer {
     await permit.done(undefined)
     const message = 'the challenge expired before its permit came'
     throw new RetriableError('challenge_ended', message, { countsAsTry: false })
+  }
+
+  /**
+   * Has the budgets that the run decides read from the ledger, which are then remembered, beside the wait for the pace. The lines are
+   * made after the wait, which may end on another day.
+   */
+  async function recallBudgets({ runId, connector }: Purchase, { protocol }: Terms): Promise<void> {
+    try {
+      await options.budgetLines({ runId, connector, now: now(), currency: currencyOf(protocol) })
+    } catch {
+      // Asked again below.
+    }
   }
 
   async function reserve(purchase: Purchase, terms: Terms, permit: SendPermit): Promise<Charge> {

@@ -5,6 +5,7 @@ import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import type { NewTask } from '../store/runs/tasks.ts'
 import type { Advance } from './advance.ts'
+import type { WriteHistory } from '../store/writes/write-intents.ts'
 import type { ClosedFieldsFinder } from './closed-fields.ts'
 import type { StepPlanner } from './step-planner.ts'
 
@@ -28,6 +29,8 @@ export interface BeginOptions {
   connector: FieldSource
   planner: StepPlanner
   closedFields: ClosedFieldsFinder
+  /** Our earlier writes into the records, where they were read with them. */
+  history?: Promise<WriteHistory | undefined> | undefined
   runs: Pick<RunLedger, 'setClosed'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   /** Absent for a plan: then tasks are stored, and no lookup is asked for. */
@@ -50,28 +53,29 @@ export interface BeginOptions {
 export async function beginTasks(
   run: BeginningRun,
   records: readonly RecordToBegin[],
-  { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, onDue, store }: BeginOptions,
+  options: BeginOptions,
 ): Promise<void> {
+  const { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, onDue, store } = options
   const { ofRun, ofRecords } = await closedFields.find(connector, run, { dryRun: advance === undefined })
-  const ofRecord = await ofRecords(records)
-  const [decisions] = await Promise.all([
-    planner.decide(
-      records.map((record, index) => ({
-        ...record,
-        closed: { ...ofRecord[index], ...ofRun },
-        runId: run.id,
-        recipe: run.recipe,
-        steps: [],
-      })),
-    ),
-    // Stored before the tasks: a worker that plans their next steps goes by the same fields.
-    runs.setClosed(run.id, ofRun),
-  ])
+  const ofRecord = await ofRecords(records, options.history)
+  const decisions = await planner.decide(
+    records.map((record, index) => ({
+      ...record,
+      closed: { ...ofRecord[index], ...ofRun },
+      runId: run.id,
+      recipe: run.recipe,
+      steps: [],
+    })),
+  )
   const wanted = decisions.flatMap((decision) => (decision.kind === 'lookup' ? [decision.lookup] : []))
   const keys = wanted.map(({ key }) => key)
   const firsts = (await firstOrdinals?.(keys)) ?? new Map<LookupKey, number>()
-  if (advance)
-    await lookups.want(wanted, { id: run.id, connector: run.connector, hot: run.trigger === 'button' }, onDue)
+  const asker = { id: run.id, connector: run.connector, hot: run.trigger === 'button' }
+  await Promise.all([
+    advance && lookups.want(wanted, asker, onDue),
+    // Stored before the tasks: a worker that plans their next steps goes by the same fields.
+    runs.setClosed(run.id, ofRun),
+  ])
   const tasks = records.map(({ ordinal, identity }, index): BegunTask => {
     const closed = ofRecord[index] ?? {}
     const task = { identity, closed, lookupKey: null, duplicateOf: null, waitingFor: null }

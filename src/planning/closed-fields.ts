@@ -7,7 +7,7 @@ import type { RecipeBook } from '../domain/planning/recipes.ts'
 import type { FieldSource } from '../domain/ports/field-source.ts'
 import type { FieldValue } from '../domain/record.ts'
 import type { Run } from '../store/runs/runs.ts'
-import type { WriteIntents } from '../store/writes/write-intents.ts'
+import type { WriteHistory, WriteIntents } from '../store/writes/write-intents.ts'
 
 export interface ClosedFieldsOptions {
   recipes: RecipeBook
@@ -24,6 +24,8 @@ interface ClosedFieldsOfRun {
   /** Returns for each record, in order, the other fields to which nothing could be written in it. */
   ofRecords(
     records: readonly { id: string; values?: Readonly<Record<string, FieldValue>> | undefined }[],
+    /** Read before, by `historyOf`. */
+    history?: Promise<WriteHistory | undefined>,
   ): Promise<ClosedFields[]>
 }
 
@@ -33,6 +35,8 @@ export interface ClosedFieldsFinder {
    * wants, once a process; a dry run counts those that a run would create.
    */
   find(connector: FieldSource, run: JudgedRun, options: { dryRun: boolean }): Promise<ClosedFieldsOfRun>
+  /** Returns what we wrote into these records, for `ofRecords`; undefined for a source that keeps no values. */
+  historyOf(connector: FieldSource, entity: string, ids: readonly string[]): Promise<WriteHistory | undefined>
 }
 
 const keepMs = 10 * 60_000
@@ -65,7 +69,18 @@ export function createClosedFieldsFinder(options: ClosedFieldsOptions): ClosedFi
     return schema
   }
 
+  async function historyOf(
+    connector: FieldSource,
+    entity: string,
+    ids: readonly string[],
+  ): Promise<WriteHistory | undefined> {
+    if (!connector.capabilities.keepsValues || ids.length === 0) return undefined
+    return fieldWrites.history(connector.name, entity, ids, [])
+  }
+
   return {
+    historyOf,
+
     async find(connector, run, { dryRun }) {
       const { fields } = recipes(run.object, run.recipe)
       const rule = (field: string) => options.rule(connector.policiesOf ?? connector.name, field)
@@ -80,12 +95,9 @@ export function createClosedFieldsFinder(options: ClosedFieldsOptions): ClosedFi
       const ofRun = without(closedFields(fields, account), watched)
       return {
         ofRun,
-        async ofRecords(records) {
+        async ofRecords(records, read) {
           const known = records.filter(({ values }) => values !== undefined).map(({ id }) => id)
-          const history =
-            connector.capabilities.keepsValues && known.length > 0
-              ? await fieldWrites.history(connector.name, run.entity, known, [])
-              : undefined
+          const history = await (read ?? historyOf(connector, run.entity, known))
           // Under another policy or mapping what was undone may be written again.
           const isStillUndone = (each: BlockedValue): boolean =>
             each.rule === rule(each.field) && each.mapping === mappingDigest(mapping?.fields[each.field])

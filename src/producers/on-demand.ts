@@ -111,15 +111,16 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     const connector = options.connector(run.connector)
     if (!connector || queued.length === 0) return
     let found: Map<string, FoundRecord>
+    const ids = queued.map(({ recordId }) => recordId)
+    const later: (() => Promise<void>)[] = []
+    // Read while the CRM answers.
+    const history = options.closedFields.historyOf(connector, run.entity, ids)
+    history.catch(() => {})
     try {
       const refused = await options.refusal(connector, run)
       if (refused) throw refused
       await options.ready(connector, run.entity)
-      found = await readTogether(
-        connector,
-        run.entity,
-        queued.map(({ recordId }) => recordId),
-      )
+      found = await readTogether(connector, run.entity, ids, (work) => void later.push(work))
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
       // The tasks stay queued with this reason: the CRM may be available, or the caps raised, at the next attempt.
@@ -131,16 +132,26 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       recordToBegin(run.object, { id: recordId, ordinal }, found.get(recordId)),
     )
     const { planner, closedFields, runs, lookups, advance } = options
+    let learnt: Promise<unknown> | undefined
+    const learnOnce = () => (learnt ??= Promise.all(later.map((work) => work())))
     await beginTasks(run, records, {
       connector,
       closedFields,
+      history,
       runs,
       planner,
       lookups,
       advance,
-      onDue: run.trigger === 'button' ? options.onHot : undefined,
-      store: (tasks) =>
-        ledger.begin(tasks.map((task, index) => ({ ...task, id: (queued[index] as Queued).id }))),
+      onDue(keys) {
+        if (run.trigger === 'button') options.onHot?.(keys)
+        // Beside the lookups. An error is that of the tasks, below.
+        learnOnce().catch(() => {})
+      },
+      async store(tasks) {
+        // Before a worker reads or writes the records of these tasks: what it learns is newer.
+        await learnOnce()
+        await ledger.begin(tasks.map((task, index) => ({ ...task, id: (queued[index] as Queued).id })))
+      },
     })
   }
 

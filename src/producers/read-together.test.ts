@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Connector } from '../connectors/connector.ts'
+import type { Connector, Later } from '../connectors/connector.ts'
 import { FatalError, RetriableError } from '../domain/errors.ts'
 import { createReadTogether } from './read-together.ts'
 
@@ -116,4 +116,26 @@ test('presses that come one after the other, faster than a CRM has calls, are re
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('what a read leaves for later is done once for all who were read together, and before its end for who leaves nothing', async () => {
+  let learned = 0
+  const connector = {
+    name: 'hubspot',
+    entities: { companies: 'company' },
+    async read(_entity: string, ids: readonly string[], later: Later) {
+      await new Promise((resolve) => setImmediate(resolve))
+      later(async () => void (learned += ids.length))
+      return new Map(ids.map((id) => [id, present(id)]))
+    },
+  } as unknown as Connector
+  const read = createReadTogether()
+  const works: (() => Promise<void>)[] = []
+  const press = (id: string) => read(connector, 'companies', [id], (work) => void works.push(work))
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map(press))
+  expect(learned).toBe(0)
+  for (const work of works) await work()
+  expect([works.length, learned]).toEqual([5, 5])
+  await read(connector, 'companies', ['f'])
+  expect(learned).toBe(6)
 })

@@ -1,10 +1,11 @@
-import type { Connector } from '../connectors/connector.ts'
+import type { Connector, Later } from '../connectors/connector.ts'
 import { RetriableError } from '../domain/errors.ts'
 import { createTurns } from '../timing/turns.ts'
 import { recordsById, type FoundRecord } from './records-by-id.ts'
 
 interface Asked {
   ids: readonly string[]
+  later: Later | undefined
   resolve(found: Map<string, FoundRecord>): void
   reject(error: unknown): void
 }
@@ -31,12 +32,12 @@ export function createReadTogether(nowMs = () => performance.now()): typeof reco
   const lines = new Map<string, Line>()
   const turns = createTurns(reads, nowMs)
 
-  return (connector, entity, ids) =>
+  return (connector, entity, ids, later) =>
     new Promise((resolve, reject) => {
       const name = `${connector.name}/${entity}`
       const line = lines.get(name) ?? { waiting: [], underWay: 0 }
       lines.set(name, line)
-      line.waiting.push({ ids, resolve, reject })
+      line.waiting.push({ ids, later, resolve, reject })
       readNext(connector, entity, line)
     })
 
@@ -73,8 +74,17 @@ function nextGroup(line: Line): Asked[] {
 /** Never rejects. An error that time does not mend may come from one caller's records, so each is then read alone. */
 async function readGroup(connector: Connector, entity: string, group: readonly Asked[]): Promise<void> {
   try {
-    const found = await recordsById(connector, entity, [...new Set(group.flatMap(({ ids }) => ids))])
-    for (const { ids, resolve } of group) resolve(new Map([...found].filter(([id]) => ids.includes(id))))
+    const works: (() => Promise<void>)[] = []
+    const ids = [...new Set(group.flatMap((asked) => asked.ids))]
+    const found = await recordsById(connector, entity, ids, (work) => void works.push(work))
+    // Done once for all of them, by whoever comes to it first.
+    let done: Promise<unknown> | undefined
+    const workOnce = async () => void (await (done ??= Promise.all(works.map((work) => work()))))
+    if (!group.every(({ later }) => later)) await workOnce()
+    for (const asked of group) {
+      asked.later?.(workOnce)
+      asked.resolve(new Map([...found].filter(([id]) => asked.ids.includes(id))))
+    }
   } catch (error) {
     if (group.length === 1 || error instanceof RetriableError) for (const { reject } of group) reject(error)
     else for (const asked of group) await readGroup(connector, entity, [asked])

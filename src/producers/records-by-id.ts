@@ -1,4 +1,4 @@
-import type { Connector, CurrentRecord } from '../connectors/connector.ts'
+import type { Connector, CurrentRecord, Later } from '../connectors/connector.ts'
 import { identityOfValues } from '../domain/identity.ts'
 import type { FieldValue, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
@@ -12,9 +12,10 @@ export async function recordsById(
   connector: Connector,
   entity: string,
   ids: readonly string[],
+  later?: Later,
 ): Promise<Map<string, FoundRecord>> {
   const object = connector.entities[entity] as ObjectKind
-  const current = await connector.read(entity, ids)
+  const current = await connector.read(entity, ids, later)
   return new Map(
     ids.map((id): [string, FoundRecord] => {
       const found = current.get(id) ?? { state: 'gone' }

@@ -1,10 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { coalesceWhileBusy, coalesceWithin } from './coalesce.ts'
 
 /** Work that ends when the test ends it, and records its groups. */
 function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
   let isUrgent = false
-  const runAsUrgent: boolean[] = []
   const groups: string[][] = []
   const begun: (() => void)[] = []
   const ask = coalesceWhileBusy<string, string>(
@@ -15,13 +15,7 @@ function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
       return items.map((item) => (item.startsWith('bad') ? { error: new Error(item) } : { ok: `${item}!` }))
     },
     (item) => item.split(':')[0] ?? item,
-    {
-      isUrgent: () => isUrgent,
-      run: (asUrgent, work) => {
-        runAsUrgent.push(asUrgent)
-        return work()
-      },
-    },
+    () => isUrgent,
   )
   const askAtOnce = (item: string) => {
     isUrgent = true
@@ -33,7 +27,7 @@ function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
     while (begun.length < count) await new Promise((resolve) => setImmediate(resolve))
     for (const resolve of begun.splice(0, count)) resolve()
   }
-  return { groups, runAsUrgent, ask, askAtOnce, end }
+  return { groups, ask, askAtOnce, end }
 }
 
 test('items that arrive while a group is running form the next group, and each gets its own result', async () => {
@@ -145,27 +139,46 @@ describe('a busy line', () => {
     await Promise.all(all)
   })
 
-  test('gathers no longer when an urgent item comes, and works on its group as an urgent one', async () => {
-    const { groups, runAsUrgent, ask, askAtOnce, end } = setStage()
+  test('leaves urgent items to a line of their own, which waits for no group and gathers none', async () => {
+    const { groups, ask, askAtOnce, end } = setStage()
     const all = [ask('a')]
     await turns()
-    all.push(ask('b'))
+    all.push(askAtOnce('press'), ask('b'))
+    await turns()
+    expect(groups).toEqual([['a'], ['press']])
+    // Another one of a key that is in the group that is running.
+    all.push(askAtOnce('a'), askAtOnce('second'))
     vi.advanceTimersByTime(10)
-    await end()
+    await end(2)
     await turns()
-    expect(groups).toEqual([['a']])
-    all.push(askAtOnce('press'))
+    expect(groups.slice(2)).toEqual([['a', 'second']])
+    vi.advanceTimersByTime(10)
+    await end(2)
+    expect(groups.slice(3)).toEqual([['b']])
+    expect(await Promise.all(all)).toEqual(['a!', 'press!', 'b!', 'a!', 'second!'])
+  })
+
+  test('has its urgent items done in the context of somebody urgent, and the others in none', async () => {
+    const urgent = new AsyncLocalStorage<boolean>()
+    const done: [items: readonly string[], isUrgent: boolean][] = []
+    const ask = coalesceWhileBusy<string, string>(
+      async (items) => {
+        await new Promise((resolve) => setImmediate(resolve))
+        done.push([items, urgent.getStore() === true])
+        return items.map((item) => ({ ok: item }))
+      },
+      (item) => item,
+      () => urgent.getStore() === true,
+    )
+    const press = (item: string) => urgent.run(true, () => ask(item))
+    const all = [press('press'), ask('a'), press('second'), ask('b')]
     await turns()
-    expect(groups).toEqual([['a'], ['b', 'press']])
-    all.push(askAtOnce('second'))
-    await end()
-    await turns()
-    expect(groups.at(-1)).toEqual(['second'])
-    all.push(ask('c'))
-    await end()
-    await end()
+    vi.advanceTimersByTime(20)
     await Promise.all(all)
-    expect(runAsUrgent).toEqual([false, true, true, false])
+    expect(done).toEqual([
+      [['press', 'second'], true],
+      [['a', 'b'], false],
+    ])
   })
 })
 

@@ -6,20 +6,9 @@ export type Each<Result> = { ok: Result } | { error: unknown }
 
 interface Waiting<Item, Result> {
   item: Item
-  isUrgent: boolean
   resolve(result: Result): void
   reject(error: unknown): void
 }
-
-/** Which callers somebody waits for. It follows the asynchronous context. */
-export interface Urgency {
-  /** Returns whether the caller is urgent. */
-  isUrgent(): boolean
-  /** Runs `work` as an urgent caller's, or as another's, in place of the caller's own. */
-  run<T>(isUrgent: boolean, work: () => Promise<T>): Promise<T>
-}
-
-const noUrgency: Urgency = { isUrgent: () => false, run: (_, work) => work() }
 
 /** The longest that a group of a busy line is gathered. */
 const mostGatherMs = 20
@@ -29,21 +18,32 @@ const mostGatherMs = 20
  * its group is running form the next group. That group begins when as much time has passed as the one before took, at most
  * 20 ms, or when it is full: a busy ledger writes half as often, and an idle one responds as fast as ever.
  *
- * An item of an urgent caller ends the wait of its group, and its group is worked on as an urgent one.
+ * Items of urgent callers are a line of their own that is not gathered: they wait for no group of the others.
  *
- * A group holds at most one item of each key, so the second item of a key sees the effects of the first. `work`
- * returns an outcome for each item, in their order. If it throws, each item is tried again by itself, so that one bad item
+ * A group holds at most one item of each key, so the second item of a key sees the effects of the first. An urgent item and
+ * another of its key may be worked on at the same time, as in two processes, and `work` must be right there too. It returns an
+ * outcome for each item, in their order. If it throws, each item is tried again by itself, so that one bad item
  * does not fail the others. `work` must therefore be repeatable, even when a commit succeeded and its confirmation was lost.
  */
 export function coalesceWhileBusy<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
   keyOf: (item: Item) => string,
-  urgency: Urgency = noUrgency,
+  isUrgent: () => boolean = () => false,
+): (item: Item) => Promise<Result> {
+  const usual = createLine(work, { keyOf, gatherMs: mostGatherMs })
+  // A line's loop runs in the context of whoever began it, and so as urgent as all of its items.
+  const urgent = createLine(work, { keyOf, gatherMs: 0 })
+  return (item) => (isUrgent() ? urgent(item) : usual(item))
+}
+
+function createLine<Item, Result>(
+  work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
+  { keyOf, gatherMs }: { keyOf: (item: Item) => string; gatherMs: number },
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isBusy = false
   let nextMs = 0
-  let onDue: (() => void) | undefined
+  let onFull: (() => void) | undefined
 
   async function drain(): Promise<void> {
     isBusy = true
@@ -54,26 +54,22 @@ export function coalesceWhileBusy<Item, Result>(
       const startedMs = performance.now()
       await runGroup(nextGroup())
       const endedMs = performance.now()
-      nextMs = endedMs + Math.min(mostGatherMs, endedMs - startedMs)
+      nextMs = endedMs + Math.min(gatherMs, endedMs - startedMs)
     }
     isBusy = false
   }
 
-  function isDue(): boolean {
-    return waiting.length >= maxGroupSize || waiting.some(({ isUrgent }) => isUrgent)
-  }
-
   async function gather(): Promise<void> {
     const leftMs = nextMs - performance.now()
-    if (leftMs <= 0 || isDue()) return
+    if (leftMs <= 0 || waiting.length >= maxGroupSize) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, leftMs)
-      onDue = () => {
+      onFull = () => {
         clearTimeout(timer)
         resolve()
       }
     })
-    onDue = undefined
+    onFull = undefined
   }
 
   /** Takes the first item of each key, in order of arrival. */
@@ -91,11 +87,7 @@ export function coalesceWhileBusy<Item, Result>(
 
   async function runGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      // The loop runs in the context of whoever began it, who may have been the only urgent one, or not.
-      const results = await urgency.run(
-        group.some(({ isUrgent }) => isUrgent),
-        () => work(group.map(({ item }) => item)),
-      )
+      const results = await work(group.map(({ item }) => item))
       group.forEach(({ resolve, reject }, index) => {
         const each = results[index]
         if (each && 'ok' in each) resolve(each.ok)
@@ -110,9 +102,9 @@ export function coalesceWhileBusy<Item, Result>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, isUrgent: urgency.isUrgent(), resolve, reject })
+      waiting.push({ item, resolve, reject })
       if (!isBusy) void drain()
-      else if (isDue()) onDue?.()
+      else if (waiting.length >= maxGroupSize) onFull?.()
     })
 }
 

@@ -28,3 +28,12 @@ test('who is woken while at work does not sleep once', async () => {
   await wait('a', 5, never)
   expect(performance.now() - started).toBeGreaterThanOrEqual(4)
 })
+
+test('a wake that has ended no wait can be taken instead, once', () => {
+  const { wake, take } = createWake()
+  expect(take('a')).toBe(false)
+  wake('a')
+  expect(take('b')).toBe(false)
+  expect(take('a')).toBe(true)
+  expect(take('a')).toBe(false)
+})

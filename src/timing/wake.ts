@@ -3,6 +3,8 @@ import { pause } from './pause.ts'
 export interface Wake {
   /** Ends the waits for this name, and the next one if there is none. */
   wake(name: string): void
+  /** Returns whether there was a call of `wake` that has ended no wait yet, and forgets it. */
+  take(name: string): boolean
   /** Resolves after `ms`, at a call of `wake`, or when the signal fires. */
   wait(name: string, ms: number, signal: AbortSignal): Promise<void>
 }
@@ -18,6 +20,8 @@ export function createWake(): Wake {
       if (!sleeping?.size) missed.add(name)
       else for (const end of sleeping) end()
     },
+
+    take: (name) => missed.delete(name),
 
     async wait(name, ms, signal) {
       if (missed.delete(name)) return

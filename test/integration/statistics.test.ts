@@ -2,6 +2,7 @@ import { sql, type LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createStatistics } from '../../src/store/database/analyse-tables.ts'
+import { createFieldWriteLedger } from '../../src/store/writes/field-writes.ts'
 import { oldestPress } from '../../src/store/views/metrics.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
@@ -87,3 +88,93 @@ test('questions about the tasks of a press do not read the tasks of a night', as
   expect(await planOf('with open as')).not.toContain('Seq Scan on tasks')
   expect(await planOf('min(runs.started_at)')).not.toContain('Seq Scan on tasks')
 })
+
+// Statistics of a moment without intents say that no write is one. The outcomes of a batch are stored in one transaction, for which
+// everybody waits on the embedded pair.
+test('storing the outcomes of a batch does not compare each of its fields with each', async () => {
+  const { db } = database
+  const { run } = await openLedgerRun(database, { lookups: 0, now, connector: 'written' })
+  const written = Array.from({ length: 12 }, (_, at) => `field_${at}`)
+  let made = 0
+  async function fill(count: number, state: 'intended' | 'written'): Promise<bigint[]> {
+    const [from, to] = [made + 1, made + count]
+    made = to
+    const numbers = sql`generate_series(${from}::int, ${to}::int) as number`
+    const key = (number: string) => sql`'company.profile|written-' || ${sql.ref(number)}`
+    await sql`
+      insert into lookups (key, operation, request, state, run_id, connector, hot, due_at)
+      select ${key('number')}, 'company.profile', '{}', 'answered', ${run.id}, 'written', false, ${now()} from ${numbers}`.execute(
+      db,
+    )
+    const { rows } = await sql<{ id: bigint }>`
+      insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+      select ${run.id}, number, number::text, '{}', ${state === 'written' ? 'written' : 'ready'}, ${now()}
+      from ${numbers} returning id`.execute(db)
+    await sql`
+      insert into field_writes (task_id, run_id, connector, entity, record_id, field, new_value, lookup_key, state, intended_at)
+      select id, run_id, 'written', 'company', record_id, field, '"value"', ${key('record_id')}, ${state}, ${now()}
+      from tasks, unnest(${written}::text[]) as field where id = any(${rows.map(({ id }) => String(id))}::bigint[])`.execute(
+      db,
+    )
+    return rows.map(({ id }) => id)
+  }
+  await fill(300, 'written')
+  await sql`analyze`.execute(db)
+  const batch = await fill(100, 'intended')
+  queries = []
+  const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
+  await createFieldWriteLedger(db, { now }).confirmWrites(batch.map((id) => ({ id, ...outcome })))
+  const { rows } = await sql<{ writes: number }>`
+    select count(*)::int as writes from field_writes
+    where state = 'written' and task_id = any(${batch.map(String)}::bigint[])`.execute(db)
+  expect(rows).toEqual([{ writes: 1_200 }])
+  for (const part of ['with new as', 'select key from lookups', 'with mine as'])
+    expect(await planOf(part)).not.toContain('Join Filter')
+})
+
+test.each([
+  ['postgres', 1, 1],
+  ['pglite', 3, 5],
+] as const)(
+  'the writes of 60 records are pages on %s, between which others have their turn',
+  async (kind, outcomes, intents) => {
+    const { run, tasks } = await openLedgerRun(database, { lookups: 0, now, connector: kind })
+    const page = Array.from({ length: 60 }, (_, at) => `${at}`).map((recordId, at) => ({
+      ordinal: at + 1,
+      recordId,
+      identity: {},
+      status: 'ready' as const,
+      lookupKey: null,
+      duplicateOf: null,
+      waitingFor: null,
+      reason: null,
+    }))
+    await tasks.insertPage(run.id, page, '')
+    const { rows } = await sql<{ id: bigint; record: string }>`
+    select id, record_id as record from tasks where run_id = ${run.id}`.execute(database.db)
+    const written = Array.from({ length: 15 }, (_, at) => `field_${at}`)
+    const writes = createFieldWriteLedger(database.db, { now, kind })
+    queries = []
+    const of = { runId: run.id, old: null, new: 'value', lookupKey: null, rule: 'fill_blank', mapping: '' }
+    await writes.intend(
+      kind,
+      'company',
+      rows.flatMap(({ id, record }) =>
+        written.map((field) => ({ ...of, taskId: id, recordId: record, field })),
+      ),
+    )
+    const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
+    await writes.confirmWrites(rows.map(({ id }) => ({ id, ...outcome })))
+    const sent = (text: string) => queries.filter((query) => query.sql.includes(text)).length
+    expect([sent('with mine as'), sent('commit'), sent('insert into field_writes')]).toEqual([
+      outcomes,
+      outcomes,
+      intents,
+    ])
+    const { rows: stored } = await sql<{ count: number }>`
+    select count(*)::int as count from field_writes where state = 'written' and run_id = ${run.id}`.execute(
+      database.db,
+    )
+    expect(stored).toEqual([{ count: 900 }])
+  },
+)

@@ -103,7 +103,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     suppressed: suppressions.match,
   })
   let engine: Promise<Engine> | undefined
-  const fieldWrites = createFieldWriteLedger(db, { now })
+  const fieldWrites = createFieldWriteLedger(db, { now, kind: database.kind })
   return {
     config,
     log,

@@ -8,6 +8,7 @@ import { readKnownMonitors } from '../monitors/known-monitors.ts'
 import { takeDeliveredMatch } from '../matches/take-delivered.ts'
 import { monitorAuthenticator } from '../../http/callers/monitor.ts'
 import { salesforceAuthenticator } from '../../http/callers/salesforce.ts'
+import type { Authenticator } from '../../http/server/caller.ts'
 import type { Enrichment } from '../../http/tasks/enrichment.ts'
 import { createEventStreams } from '../../http/server/events.ts'
 import type { Route } from '../../http/server/route.ts'
@@ -22,6 +23,7 @@ import { createTaskIds } from '../../http/tasks/task-ids.ts'
 import { createTaskWatch } from '../../http/tasks/task-watch.ts'
 import { createMonitor } from '../../producers/monitor.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
+import { goFirst } from '../../store/database/go-first.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createMonitorDeliveries } from '../../store/messages/monitor-deliveries.ts'
 import { runFigures } from '../../store/views/run-figures.ts'
@@ -132,23 +134,25 @@ export async function openHttpRoutes(
   const hubspotKeys = { clientSecret: http.hubspotSecret, nonces: replays, now }
   return {
     routes: [
-      enrichRoute(enrichment, apiTokenAuthenticator(['enrich'], { tokens, now }), admitBackground),
+      enrichRoute(enrichment, ofPress(apiTokenAuthenticator(['enrich'], { tokens, now })), admitBackground),
       ...taskRoutes(enrichment, streams, mayRead),
       ...runRoutes(
         { runs, figures: (id) => runFigures(context.database.db, id), tasks, onError },
         streams,
         mayRead,
       ),
-      hubspotCardRoute(enrichment, hubspotAuthenticator(hubspotKeys)),
+      hubspotCardRoute(enrichment, ofPress(hubspotAuthenticator(hubspotKeys))),
       hubspotWorkflowRoute(enrichment, callbacks, hubspotAuthenticator({ ...hubspotKeys, allowsV2: true })),
       salesforceRoute(
         enrichment,
-        salesforceAuthenticator({
-          secret: http.salesforceSecret,
-          jwt: http.salesforceJwt,
-          nonces: replays,
-          now,
-        }),
+        ofPress(
+          salesforceAuthenticator({
+            secret: http.salesforceSecret,
+            jwt: http.salesforceJwt,
+            nonces: replays,
+            now,
+          }),
+        ),
       ),
       ...monitorRoutes(
         monitor,
@@ -178,6 +182,11 @@ export async function openHttpRoutes(
       await closeConnectors()
     },
   }
+}
+
+/** Asks the ledger for the caller of a press ahead of other work, like all that follows. */
+function ofPress(authenticator: Authenticator): Authenticator {
+  return { ...authenticator, authenticate: (request) => goFirst(() => authenticator.authenticate(request)) }
 }
 
 /** Opens the connectors that are not open yet. A process with the worker role has opened them already. */

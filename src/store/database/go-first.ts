@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Urgency } from '../../timing/coalesce.ts'
 
 const urgent = new AsyncLocalStorage<boolean>()
 
@@ -13,10 +12,4 @@ export function goFirst<T>(work: () => Promise<T>): Promise<T> {
 
 export function goesFirst(): boolean {
   return urgent.getStore() === true
-}
-
-/** For groups of callers: one in which a press takes part goes first, and one that a press has begun for others does not. */
-export const pressUrgency: Urgency = {
-  isUrgent: goesFirst,
-  run: (isUrgent, work) => urgent.run(isUrgent, work),
 }

@@ -16,10 +16,14 @@ import { createPGliteStatements } from './pglite-statements.ts'
  * Kysely on PGlite. There is one connection, and one caller has it at a time, so that no other caller's statement gets into
  * an open transaction. `beforeUse` is called before each statement, and may refuse it by throwing.
  */
-export function createPGliteDialect(client: PGlite, beforeUse: () => void): Dialect {
+export function createPGliteDialect(
+  client: PGlite,
+  beforeUse: () => void,
+  { nowMs = () => performance.now(), keptMs = 3 }: { nowMs?: () => number; keptMs?: number } = {},
+): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => createDriver(client, beforeUse),
+    createDriver: () => createDriver(client, { beforeUse, nowMs, keptMs }),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -28,27 +32,45 @@ export function createPGliteDialect(client: PGlite, beforeUse: () => void): Dial
 const maxStretchMs = 5
 /** A request takes several turns from its first byte to its statement. */
 const turnsAtOnce = 4
-/** After so many that go first, one that waits in line has its turn, so that no crowd of senders stops all work. */
-const mostFirst = 10
-/**
- * The connection is kept so long for the next statement of somebody who goes first. A press is some thirty statements with a
- * few turns between them, and a batch of the night that got in each time would hold it up for 5 to 60 ms each time.
- */
-const keptMs = 3
+/** One that waits in line has its turn after others have gone first for so long, so that no crowd of senders stops all work. */
+const mostFirstMs = 50
 
-function createDriver(client: PGlite, beforeUse: () => void): Driver {
+function createDriver(
+  client: PGlite,
+  {
+    beforeUse,
+    nowMs,
+    keptMs,
+  }: {
+    beforeUse: () => void
+    nowMs: () => number
+    /**
+     * The connection is kept so long for the next statement of somebody who goes first. A press is some thirty statements with a
+     * few turns between them, and a batch of the night that got in each time would hold it up for 5 to 60 ms each time.
+     */
+    keptMs: number
+  },
+): Driver {
   const connection = createConnection(client, beforeUse)
   const first: (() => void)[] = []
-  const waiting: (() => void)[] = []
-  let firstInARow = 0
+  const waiting: { sinceMs: number; take(): void }[] = []
+  /** Since when those who wait in line have had no turn. */
+  let turnedMs = -Infinity
   let busy = false
   let isOfFirst = false
   let kept: NodeJS.Timeout | undefined
 
+  /** Returns true while those who go first may hold up the line. */
+  function mayHold(): boolean {
+    const [next] = waiting
+    return !next || nowMs() - Math.max(next.sinceMs, turnedMs) < mostFirstMs
+  }
+
   function takeNext(): (() => void) | undefined {
-    const isFirst = first.length > 0 && (firstInARow < mostFirst || waiting.length === 0)
-    firstInARow = isFirst ? firstInARow + 1 : 0
-    return isFirst ? first.shift() : waiting.shift()
+    if (first.length > 0 && mayHold()) return first.shift()
+    const next = waiting.shift()
+    if (next) turnedMs = nowMs()
+    return next?.take
   }
 
   function endKeeping(): void {
@@ -68,16 +90,21 @@ function createDriver(client: PGlite, beforeUse: () => void): Driver {
     async acquireConnection() {
       const isFirst = goesFirst()
       if (kept && isFirst) endKeeping()
-      else if (busy) await new Promise<void>((resolve) => (isFirst ? first : waiting).push(resolve))
+      else if (busy)
+        await new Promise<void>((take) => {
+          if (isFirst) first.push(take)
+          else waiting.push({ sinceMs: nowMs(), take })
+        })
       busy = true
       isOfFirst = isFirst
       return connection
     },
     async releaseConnection() {
-      if (isOfFirst && first.length === 0 && waiting.length > 0 && firstInARow < mostFirst) {
-        firstInARow += 1
+      // A turn of the line ends now, and not when it began.
+      if (!isOfFirst) turnedMs = nowMs()
+      if (isOfFirst && first.length === 0 && waiting.length > 0 && mayHold())
         kept = setTimeout(passOn, keptMs)
-      } else passOn()
+      else passOn()
     },
     beginTransaction: () => run(connection, 'begin'),
     commitTransaction: () => run(connection, 'commit'),

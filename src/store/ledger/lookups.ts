@@ -8,7 +8,7 @@ import type { Operation } from '../../domain/words.ts'
 import { stoppedAmong } from '../contract/operation-states.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
-import { pressUrgency } from '../database/go-first.ts'
+import { goesFirst } from '../database/go-first.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { indefinitely, type LookupState } from '../database/tables/states.ts'
@@ -133,7 +133,7 @@ export function createLookupLedger(
       }
     },
 
-    get: coalesceWhileBusy(getAll, (key) => key, pressUrgency),
+    get: coalesceWhileBusy(getAll, (key) => key, goesFirst),
 
     async facts(keys) {
       if (keys.length === 0) return new Map()

@@ -6,7 +6,7 @@ import { openChargeStates, type Charge, type ChargeState } from '../../domain/pa
 import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
-import { pressUrgency } from '../database/go-first.ts'
+import { goesFirst } from '../database/go-first.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import type { Tables } from '../database/tables/schema.ts'
@@ -121,13 +121,13 @@ export function createPurchaseSteps(
     return settlements.map(() => ({ ok: undefined }))
   }
 
-  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, pressUrgency)
-  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, pressUrgency)
-  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, pressUrgency)
+  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, goesFirst)
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, goesFirst)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, goesFirst)
 
   return {
-    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, pressUrgency),
-    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, pressUrgency),
+    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, goesFirst),
+    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, goesFirst),
     maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),

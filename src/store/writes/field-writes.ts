@@ -1,8 +1,8 @@
-import type { Database } from '../database/database.ts'
+import type { Database, OpenDatabase } from '../database/database.ts'
 import { confirmWrites, type TaskOutcome } from './confirm-writes.ts'
 import { createMergedRecords, type MergedRecords } from '../runs/merged-records.ts'
 import { createWriteRecords, type WriteRecords } from './written-fields.ts'
-import { createWriteIntents, type WriteIntents } from './write-intents.ts'
+import { createWriteIntents, type WriteIntents, type WritePages } from './write-intents.ts'
 
 /**
  *     (nothing) ──intend──▶ intended ──confirm──▶ written ──▶ superseded (by a later write) or undone
@@ -17,11 +17,25 @@ export interface FieldWriteLedger extends WriteIntents, WriteRecords, MergedReco
   confirmWrites(results: readonly TaskOutcome[]): Promise<void>
 }
 
-export function createFieldWriteLedger(db: Database, options: { now: () => Date }): FieldWriteLedger {
+/**
+ * On the embedded pair everybody waits for the statement that is running, and for its transaction: a hundred records took it for 100 to
+ * 250 ms beside other work. Small pages cost it little. A server runs others beside it, and pays for each statement.
+ */
+const writePages: Record<OpenDatabase['kind'], WritePages> = {
+  postgres: { tasks: 500, intents: 1_000 },
+  pglite: { tasks: 20, intents: 200 },
+}
+
+export function createFieldWriteLedger(
+  db: Database,
+  { now, kind = 'postgres' }: { now: () => Date; kind?: OpenDatabase['kind'] },
+): FieldWriteLedger {
+  const pages = writePages[kind]
+  const options = { now, pages }
   return {
     ...createWriteIntents(db, options),
     ...createWriteRecords(db, options),
     ...createMergedRecords(db, options),
-    confirmWrites: (results) => confirmWrites(db, results, options.now),
+    confirmWrites: (results) => confirmWrites(db, results, options),
   }
 }

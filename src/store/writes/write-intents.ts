@@ -71,7 +71,16 @@ export interface WriteIntents {
   ): Promise<void>
 }
 
-export function createWriteIntents(db: Database, { now }: { now: () => Date }): WriteIntents {
+/** The tasks, and the intents, that one statement or transaction is for. */
+export interface WritePages {
+  tasks: number
+  intents: number
+}
+
+export function createWriteIntents(
+  db: Database,
+  { now, pages: size }: { now: () => Date; pages: WritePages },
+): WriteIntents {
   return {
     async history(connector, entity, records, taskIds) {
       if (records.length === 0)
@@ -120,7 +129,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
 
     async intend(connector, entity, intents, own = []) {
       const intendedAt = now()
-      for (const page of pages(own, 500)) {
+      for (const page of pages(own, size.tasks)) {
         const rows = JSON.stringify(page.map(({ taskId, values }) => ({ id: String(taskId), values })))
         await sql`
           update tasks set own_before = before.values
@@ -129,7 +138,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
           db,
         )
       }
-      for (const page of pages(intents, 1_000)) {
+      for (const page of pages(intents, size.intents)) {
         // Values go as text, to keep a field that held null apart from one whose value is unknown.
         const rows = page.map((intent) => ({
           task_id: String(intent.taskId),

@@ -22,11 +22,16 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
   let made = 0
   const ready = new Map<bigint, ReadyTask>()
   const state = { moreToCome, sinceMs: -oldestMs }
-  const hold = { write: async (_ids: readonly string[]): Promise<number | undefined> => undefined }
+  const hold = {
+    write: async (_ids: readonly string[]): Promise<number | undefined> => undefined,
+    /** Before the ledger has the outcomes. */
+    store: async (_ids: readonly string[]): Promise<void> => {},
+    count: async (): Promise<void> => {},
+  }
   /** The records between the read by which their write is decided and the stored outcome, and those read again meanwhile. */
   const open = new Set<string>()
   const overlaps: string[] = []
-  const clock = { ms: 0 }
+  const clock = { ms: 0, stepMs: 0 }
   const pressReady = createWake()
   function add(count: number, { isHot, recordId }: { isHot: boolean; recordId?: string }): void {
     for (let at = 0; at < count; at++) {
@@ -71,14 +76,18 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
   const of = (isHot: boolean) => [...ready.values()].filter(({ id }) => hot.has(id) === isHot)
   const writeBack = createWriteBack({
     tasks: {
-      readyState: async () => ({
-        count: of(false).length,
-        since: new Date(state.sinceMs),
-        hot: of(true).length,
-        moreToCome: state.moreToCome,
-      }),
+      async readyState() {
+        await hold.count()
+        return {
+          count: of(false).length,
+          since: new Date(state.sinceMs),
+          hot: of(true).length,
+          moreToCome: state.moreToCome,
+        }
+      },
       ready: async (_connector, _entity, wanted) => of(wanted.hot).slice(0, wanted.limit),
       async finish(results: readonly TaskResult[]) {
+        await hold.store(results.map(({ id }) => ready.get(id)?.recordId ?? ''))
         for (const { id } of results) {
           open.delete(ready.get(id)?.recordId ?? '')
           ready.delete(id)
@@ -93,7 +102,7 @@ function source({ tasks = {}, limits = {}, oldestMs = 0, moreToCome = false }: S
     batchSize: 2_000,
     gatherMs: 5_000,
     now: () => new Date(0),
-    nowMs: () => clock.ms,
+    nowMs: () => (clock.ms += clock.stepMs),
     pressReady,
     onGathering: (_, ms) => void waits.push(ms),
     onHalt: (error) => {
@@ -185,6 +194,35 @@ test('a press is written while a batch is being written, unless its record is in
   expect(night.left.size).toBe(0)
 })
 
+test('a press is written while the outcomes of a batch are being stored, unless its record is in that batch', async () => {
+  const night = source({ tasks: { background: 40 } })
+  const written = Promise.withResolvers<void>()
+  night.hold.store = async (ids) => {
+    if (ids.includes('pressed')) return written.resolve()
+    if (ids.length < 40) return
+    night.press('7')
+    night.press('pressed')
+    await written.promise
+  }
+  await night.write()
+  expect(night.sizes()).toEqual([40, 1, 1])
+  expect(night.sent.slice(1)).toEqual([['pressed'], ['7']])
+  expect(night.overlaps).toEqual([])
+})
+
+test('a press waits for no count of what is ready, neither before it nor under way', async () => {
+  const night = source({})
+  const written = Promise.withResolvers<void>()
+  night.hold.write = async (ids) => void (ids.includes('second') && written.resolve())
+  night.press('first')
+  night.hold.count = async () => {
+    if (night.sent.length === 1) night.press('second')
+    await written.promise
+  }
+  await night.write()
+  expect(night.sent).toEqual([['first'], ['second']])
+})
+
 test('a batch that waits to be tried again lets a press through, and is not tried before its time', async () => {
   const night = source({ tasks: { background: 4 } })
   night.hold.write = async () => (night.sent.length === 1 ? 30_000 : undefined)
@@ -202,24 +240,35 @@ test('of two writes of a record the second begins after the outcome of the first
   const drawn = fc.sample(fc.noBias(fc.nat(999_999)), { seed: testSeed(), numRuns: 20_000 })
   let draws = 0
   const below = (limit: number) => (drawn[draws++ % drawn.length] as number) % limit
-  let beside = 0
+  let [beside, besideStoring, isStoring] = [0, 0, false]
   for (let round = 0; round < 40; round += 1) {
     const night = source({ limits: { writesAtOnce: 5, recordsPerWrite: 5 } })
+    // Presses get their next turn.
+    night.clock.stepMs = 1_000
     // Few records, so that both writers want the same ones again and again.
     const more = () => {
       if (night.sent.length > 40) return
       for (let n = below(4); n > 0; n -= 1) night.add(1, { isHot: false, recordId: `${below(8)}` })
-      if (below(3) > 0) night.press(`${below(8)}`)
-      // The time in which presses get their next turn.
-      night.clock.ms += 1_000
+      // Presses that follow from presses would leave no batch.
+      if (below(5) === 0) night.press(`${below(8)}`)
     }
     night.hold.write = async (ids) => {
       if (night.open.size > ids.length) beside += 1
+      if (isStoring) besideStoring += 1
       for (let turns = below(8); turns > 0; turns -= 1) {
         more()
         await new Promise((resolve) => setImmediate(resolve))
       }
       return undefined
+    }
+    night.hold.store = async (ids) => {
+      if (ids.length === 1) return
+      isStoring = true
+      for (let turns = below(8); turns > 0; turns -= 1) {
+        more()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      isStoring = false
     }
     for (let tries = 0; tries < 10; tries += 1) more()
     while (night.left.size > 0) await night.write()
@@ -227,4 +276,5 @@ test('of two writes of a record the second begins after the outcome of the first
     expect(night.sent.length).toBeGreaterThan(10)
   }
   expect(beside).toBeGreaterThan(10)
+  expect(besideStoring).toBeGreaterThan(10)
 })

@@ -91,11 +91,17 @@ export function createWriteBack(options: WriteBackOptions) {
     if (!connector) return
     const most = connector.writesAtOnce ?? options.batchSize
     const group = writeGroup(job)
+    const writePresses = () => goFirst(() => writeReady(connector, entity, { hot: true, limit: most }))
     for (;;) {
-      const state = await tasks.readyState(name, entity)
+      // A press of this process waits for no count of the others.
+      if (turns.waitMs(group) === 0 && options.pressReady.take(group)) {
+        const retryInMs = await writePresses()
+        if (retryInMs !== undefined) return { againInMs: retryInMs }
+      }
+      const state = await meanwhile(tasks.readyState(name, entity), connector, entity)
       const pressesInMs = state.hot > 0 ? turns.waitMs(group) : undefined
       if (pressesInMs === 0) {
-        const retryInMs = await goFirst(() => writeReady(connector, entity, { hot: true, limit: most }))
+        const retryInMs = await writePresses()
         if (retryInMs !== undefined) return { againInMs: retryInMs }
         continue
       }
@@ -138,39 +144,37 @@ export function createWriteBack(options: WriteBackOptions) {
     connector: Connector,
     entity: string,
     wanted: { hot: boolean; limit: number },
-    /** Records of a batch that is being written: its outcome decides what may be written over them. */
     busy: ReadonlySet<string> = new Set(),
   ): Promise<number | undefined> {
     const found = await tasks.ready(connector.name, entity, wanted)
     const ready = oncePerRecord(found.filter(({ recordId }) => !busy.has(recordId)))
     if (ready.length === 0) return undefined
     if (wanted.hot) turns.take(writeGroup({ connector: connector.name, entity }))
-    const writing = write(connector, entity, ready)
-    if (!wanted.hot) {
-      const inBatch = new Set(ready.map(({ recordId }) => recordId))
-      await meanwhile(writing, connector, entity, inBatch)
-    }
-    const { outcomes, retryInMs } = await writing
-    if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(outcomes)
-    else await tasks.finish(outcomes)
-    options.onEnded?.(connector.name, outcomes)
-    return retryInMs
+    const stored = write(connector, entity, ready).then(async ({ outcomes, retryInMs }) => {
+      if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(outcomes)
+      else await tasks.finish(outcomes)
+      options.onEnded?.(connector.name, outcomes)
+      return retryInMs
+    })
+    if (wanted.hot) return stored
+    return meanwhile(stored, connector, entity, new Set(ready.map(({ recordId }) => recordId)))
   }
 
   /**
-   * Writes presses until `writing` has ended. Their errors are left to the next try, because the caller has the outcomes of
-   * `writing` to store.
+   * Writes presses until `work` has ended: a batch with the storing of its outcomes, or the count of what is ready. Their errors are
+   * left to the next try, because the caller has the batch to end.
    */
-  async function meanwhile(
-    writing: Promise<unknown>,
+  async function meanwhile<T>(
+    work: Promise<T>,
     connector: Connector,
     entity: string,
-    busy: ReadonlySet<string>,
-  ): Promise<void> {
+    /** Records of a batch that is being written: its outcome decides what may be written over them. */
+    busy: ReadonlySet<string> = new Set(),
+  ): Promise<T> {
     const group = writeGroup({ connector: connector.name, entity })
     const most = connector.writesAtOnce ?? options.batchSize
     const stop = new AbortController()
-    const ended = writing.then(
+    const ended = work.then(
       () => stop.abort(),
       () => stop.abort(),
     )
@@ -185,6 +189,7 @@ export function createWriteBack(options: WriteBackOptions) {
       waitMs = Math.max(hotPollMs, retryInMs ?? 0)
     }
     await ended
+    return work
   }
 
   /**

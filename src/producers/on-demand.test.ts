@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import type { Connector, Later } from '../connectors/connector.ts'
+import type { LookupKey } from '../domain/keys.ts'
+import { createOnDemand, type OnDemandOptions } from './on-demand.ts'
+
+const key = 'company.profile|https://www.profnet.example/company/acme' as LookupKey
+
+/** A producer whose steps are noted in their order; each takes some turns. `learn` is what a read leaves for later. */
+function setStage(learn: () => Promise<void> = async () => {}) {
+  const steps: string[] = []
+  const step = async <T>(name: string, result: T): Promise<T> => {
+    steps.push(name)
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    steps.push(`${name}.`)
+    return result
+  }
+  const present = { state: 'present', values: { name: 'Acme' }, identity: {} }
+  const connector = {
+    name: 'hubspot',
+    entities: { companies: 'company' },
+    capabilities: { keepsValues: true },
+    async read(_entity: string, ids: readonly string[], later: Later) {
+      later(() => step('learn', undefined).then(learn))
+      return step('read', new Map(ids.map((id) => [id, present])))
+    },
+  } as unknown as Connector
+  const errors: unknown[] = []
+  const onDemand = createOnDemand({
+    ledger: {
+      openTasks: async ({ ids, runId }: { ids: string[]; runId: string }) =>
+        ids.map((recordId) => ({ taskId: 1n, recordId, ordinal: 1, runId, isNew: true })),
+      begin: () => step('tasks', undefined),
+    },
+    runs: { setClosed: () => step('closed', undefined) },
+    lookups: {
+      async want(_wanted: unknown, _run: unknown, onDue?: (keys: LookupKey[]) => void) {
+        await step('want', undefined)
+        onDue?.([key])
+        await step('names', undefined)
+      },
+      facts: async () => new Map(),
+    },
+    planner: { decide: async () => step('plan', [{ kind: 'lookup', lookup: { key } }]) },
+    closedFields: {
+      historyOf: () => step('history', undefined),
+      find: async () => ({
+        ofRun: {},
+        ofRecords: async (_records: unknown, history: Promise<unknown>) => (await history, [{}]),
+      }),
+    },
+    advance: { advanceTasksWaitingFor: async () => {} },
+    connector: () => connector,
+    ready: async () => {},
+    refusal: async () => undefined,
+    recipeFor: () => 'profile',
+    now: () => new Date(0),
+    newRunId: () => 'r1',
+    onError: (error: unknown) => void errors.push(error),
+    onHot: () => void steps.push('hot'),
+  } as unknown as OnDemandOptions)
+  return {
+    steps,
+    errors,
+    async press() {
+      const run = { connector: 'hubspot', object: 'company', entity: 'companies', recipe: 'profile' } as const
+      await onDemand.request({ ...run, ids: ['1'], trigger: 'button', source: {} })
+      await onDemand.idle()
+    },
+  }
+}
+
+test('a press has its lookup in the queue before anything that its lookup does not need', async () => {
+  const { steps, errors, press } = setStage()
+  await press()
+  expect(errors).toEqual([])
+  const at = (name: string) => steps.indexOf(name)
+  expect(steps.toSorted()).toEqual(
+    [
+      ...['history', 'read', 'plan', 'want', 'closed', 'names', 'learn', 'tasks'].flatMap((name) => [
+        name,
+        `${name}.`,
+      ]),
+      'hot',
+    ].toSorted(),
+  )
+  // The history is read while the CRM answers.
+  expect(at('history')).toBeLessThan(at('read.'))
+  expect(at('hot')).toBeLessThan(at('learn'))
+  expect(at('hot')).toBeLessThan(at('names'))
+  // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.
+  for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
+})
+
+test('a record whose index cannot be stored is begun again later, and not by halves', async () => {
+  const { steps, errors, press } = setStage(() => Promise.reject(new Error('no room')))
+  await press()
+  expect(errors).toEqual([new Error('no room')])
+  expect(steps).not.toContain('tasks')
+})
