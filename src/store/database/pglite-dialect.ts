@@ -1,7 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite'
 import {
   CompiledQuery,
-  PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type DatabaseConnection,
@@ -9,6 +8,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { LedgerAdapter } from '../packed/ledger-adapter.ts'
 import { goesFirst } from './go-first.ts'
 import { createPGliteStatements } from './pglite-statements.ts'
 
@@ -18,7 +18,7 @@ import { createPGliteStatements } from './pglite-statements.ts'
  */
 export function createPGliteDialect(client: PGlite, beforeUse: () => void): Dialect {
   return {
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => new LedgerAdapter(),
     createDriver: () => createDriver(client, beforeUse),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
