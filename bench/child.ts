@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { leanFlags } from '../scripts/runtime.mjs'
+import { leanEnv, leanFlags } from '../scripts/runtime.mjs'
 
 /** A process of a benchmark. Its cost is measured separately, and it ends with the process that started it. */
 export interface Child {
@@ -29,7 +29,7 @@ export async function startChild(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
     execArgv: ['--no-warnings', ...leanFlags, ...(options.execArgv ?? [])],
-    env: { ...process.env, ...options.env },
+    env: { ...leanEnv, ...process.env, ...options.env },
   })
   const ended = once(child, 'exit')
   const open = new Map<number, { resolve: (answer: never) => void; reject: (error: Error) => void }>()

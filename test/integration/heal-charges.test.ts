@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reconcileAndHeal } from '../../src/app/money/heal-charges.ts'
 import { RetriableError } from '../../src/domain/errors.ts'
@@ -112,16 +111,18 @@ describe('a charge that was wrongly closed as expired', () => {
 
 test('reconcile finds it by the nonce of the unknown transfer, and ledger and chain agree again', async () => {
   await closeWrongly()
-  const { rows } = await sql<{ payer: string; payTo: string }>`
-    select authorization_json ->> 'payer' as payer, authorization_json -> 'terms' ->> 'payTo' as "payTo"
-    from charges where lookup_key = ${stage.key}`.execute(database.db)
-  const { payer, payTo } = rows[0]!
+  const { authorization_json: authorization } = await database.db
+    .selectFrom('charges')
+    .select('authorization_json')
+    .where('lookup_key', '=', stage.key)
+    .executeTakeFirstOrThrow()
+  const { payer, terms } = authorization as { payer: string; terms: { payTo: string } }
   const { nonce } = await first()
   const transfer: Transfer = {
     transaction,
     logIndex: 1,
     blockNumber: 1n,
-    to: payTo,
+    to: terms.payTo,
     amountAtomic: 10_000n,
     nonce,
   }

@@ -132,10 +132,20 @@ describe('payer and recipient have columns of their own', () => {
       .executeTakeFirstOrThrow()
 
   /** Makes the charge the poisoned row that an older version could write. */
-  const poison = () =>
-    sql`update charges set authorization_json = replace(authorization_json::text, '"USD Coin"',
-      '"USD Coin","note":"\\u0000\\ud800","payTo2":"x","payer":"0x00000000000000000000000000000000deadbeef"')::json
-      where lookup_key = ${stage.key}`.execute(database.db)
+  async function poison(): Promise<void> {
+    const { authorization_json: authorization } = await database.db
+      .selectFrom('charges')
+      .select('authorization_json')
+      .where('lookup_key', '=', stage.key)
+      .executeTakeFirstOrThrow()
+    const text = JSON.stringify(authorization).replaceAll(
+      '"USD Coin"',
+      '"USD Coin","note":"\\u0000\\ud800","payTo2":"x","payer":"0x00000000000000000000000000000000deadbeef"',
+    )
+    await sql`update charges set authorization_json = ${text}::json where lookup_key = ${stage.key}`.execute(
+      database.db,
+    )
+  }
 
   async function migrateAgain(): Promise<void> {
     await sql`alter table charges drop column payer, drop column pay_to`.execute(database.db)

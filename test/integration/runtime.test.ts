@@ -11,7 +11,7 @@ const runtime = join(import.meta.dirname, '../../scripts/runtime.mjs')
 // Says what it is, then does what it is told; on a signal it says so and ends with status 7.
 const program = `
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => { console.log(signal); process.exit(7) })
-  console.log(JSON.stringify({ node: process.version, pid: process.pid, args: process.argv.slice(2), cwd: process.cwd() }))
+  console.log(JSON.stringify({ node: process.version, pid: process.pid, args: process.argv.slice(2), cwd: process.cwd(), arenas: process.env.MALLOC_ARENA_MAX }))
   const [what] = process.argv.slice(2)
   if (what === 'fail') process.exit(3)
   if (what === 'echo') for await (const chunk of process.stdin) process.stdout.write(chunk)
@@ -39,8 +39,13 @@ afterEach(() => {
 afterAll(() => rm(work, { recursive: true, force: true }))
 
 function start(...args: string[]) {
+  return startIn(process.env, ...args)
+}
+
+function startIn(env: NodeJS.ProcessEnv, ...args: string[]) {
   const child = spawn(process.execPath, [join(work, 'start.mjs'), ...args], {
     cwd: work,
+    env,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   starter = child
@@ -64,6 +69,16 @@ describe('what starts a command', () => {
     expect(await echo.line()).toBeUndefined()
     expect(await echo.ended).toEqual([0, null])
     expect(await start('fail').ended).toEqual([3, null])
+  })
+
+  test('has the memory that is freed given back, unless the user wants it otherwise', async () => {
+    const arenas = async (...set: string[]) => {
+      const env = { ...process.env, ...(set.length > 0 ? { MALLOC_ARENA_MAX: set[0] } : {}) }
+      if (set.length === 0) delete env['MALLOC_ARENA_MAX']
+      return (JSON.parse((await startIn(env, 'fail').line())!) as { arenas?: string }).arenas
+    }
+    expect(await arenas()).toBe('2')
+    expect(await arenas('7')).toBe('7')
   })
 
   test('ends by the signal that ended the command', async () => {

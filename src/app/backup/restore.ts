@@ -13,6 +13,7 @@ import { openDatabase, type OpenDatabase } from '../../store/database/database.t
 import { migrate } from '../../store/database/migrating/migrate.ts'
 import { migrations } from '../../store/database/migrating/migrations.ts'
 import { readSchema } from '../../store/database/migrating/schema-state.ts'
+import { refuseOlder } from '../../store/packed/refuse-older.ts'
 import { beginRestore } from '../../store/restored/restore-state.ts'
 import type { Config } from '../config/config.ts'
 
@@ -112,6 +113,7 @@ async function load(
       const head = await ledgerHead(tx)
       if (!isDeepStrictEqual(head, header.head))
         throw new InputError('bad_backup', 'the charges of the backup do not add up to its own sums')
+      await refuseOlder(tx)
       await beginRestore(tx, { backupAt: new Date(header.madeAt), restoredAt })
     },
   })

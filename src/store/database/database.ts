@@ -4,6 +4,8 @@ import type { PGlite } from '@electric-sql/pglite'
 import { Kysely, sql, type LogEvent } from 'kysely'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import { lockDataDir } from '../data-dir/data-dir-lock.ts'
+import { noteForm } from '../packed/ledger-adapter.ts'
+import { readJson } from '../packed/packed-json.ts'
 import { makePrivate } from './private-files.ts'
 import { migrate, type MigratedBy } from './migrating/migrate.ts'
 import type { OnStep } from '../migrations/migration.ts'
@@ -22,7 +24,8 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-const int8 = 20
+/** By the type's number: int8, json, jsonb. */
+const parsers = { 20: BigInt, 114: readJson, 3802: readJson }
 
 /**
  * The pages of tables that PGlite keeps in this process. Its own choice, 128 MB, is resident soon and for good; what is not among these
@@ -98,7 +101,12 @@ async function openPostgres(
     await first.destroy()
   }
   const db = await open({ connections: most, limits })
-  return { db, kind: 'postgres', close: () => db.destroy() }
+  const close = () => db.destroy()
+  await noteForm(db).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
+  return { db, kind: 'postgres', close }
 }
 
 async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): Promise<OpenDatabase> {
@@ -111,7 +119,7 @@ async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): 
     const { PrivateNodeFS } = await import('./pglite-files.ts')
     const fs = new PrivateNodeFS(join(dataDir, 'pglite'))
     const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
-    client = await PGlite.create({ fs, startParams, parsers: { [int8]: BigInt } })
+    client = await PGlite.create({ fs, startParams, parsers })
     const db = new Kysely<Tables>({
       dialect: createPGliteDialect(client, () => lock.assertHeld()),
       log: onQuery ?? [],

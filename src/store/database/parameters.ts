@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { packedName } from '../packed/packed-json.ts'
 
 /**
  * True when a text column has one of these values. The values go as one array parameter: a list of parameters would be a
@@ -25,8 +26,11 @@ export function asArrayText(value: unknown): unknown {
 const special = /["\\]/
 const quoted = /["\\]/g
 
-/** Postgres text cannot hold NUL or half of a surrogate pair. JSON writes both as escapes. */
-const maybeUnstorable = /\\u(0000|d[89a-f])/i
+/**
+ * Postgres text cannot hold NUL or half of a surrogate pair. JSON writes both as escapes. And a foreign value must not be taken for
+ * one that this program has packed.
+ */
+const maybeUnstorable = /\\u(0000|d[89a-f])|"\$z"/i
 
 /**
  * Returns JSON that a jsonb column always accepts: a paid answer must not be lost because of an
@@ -37,11 +41,18 @@ export function storableJson(value: unknown): string {
   return maybeUnstorable.test(json) ? JSON.stringify(clean(JSON.parse(json))) : json
 }
 
+/** Returns a value whose JSON a jsonb column accepts: itself, if it can. */
+export function storable<T>(value: T): T {
+  return maybeUnstorable.test(JSON.stringify(value)) ? (clean(value) as T) : value
+}
+
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '')
   if (Array.isArray(value)) return value.map(clean)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [clean(key), clean(each)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key === packedName ? `${key}_` : clean(key), clean(each)]),
+  )
 }
 
 /** Returns a text that a person wrote, on one line and as a text column accepts it: no wish may fail for a character. */

@@ -1,7 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite'
 import {
   CompiledQuery,
-  PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type DatabaseConnection,
@@ -9,6 +8,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { LedgerAdapter } from '../packed/ledger-adapter.ts'
 import { goesFirst } from './go-first.ts'
 import { createPGliteStatements } from './pglite-statements.ts'
 
@@ -22,7 +22,7 @@ export function createPGliteDialect(
   { nowMs = () => performance.now(), keptMs = 3 }: { nowMs?: () => number; keptMs?: number } = {},
 ): Dialect {
   return {
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => new LedgerAdapter(),
     createDriver: () => createDriver(client, { beforeUse, nowMs, keptMs }),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),

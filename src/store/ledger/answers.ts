@@ -5,7 +5,7 @@ import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { storableJson } from '../database/parameters.ts'
+import { rowForms } from '../database/row-forms.ts'
 import { learnFromAnswers } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
@@ -55,15 +55,16 @@ interface KeyedAnswer {
  */
 export async function storeSingles(db: Database, answers: readonly KeyedAnswer[], at: Date): Promise<void> {
   if (answers.length === 0) return
+  const forms = rowForms(db)
   const rows = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
     outcome,
-    answer: data,
+    answer: forms.answer(key, data),
     fresh_until: freshUntil,
   }))
   await sql`
     with given as materialized (
-      select * from jsonb_to_recordset(${storableJson(rows)}::jsonb)
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as given (key text, outcome text, answer jsonb, fresh_until timestamptz)
     ), locked as materialized (
       select key from lookups where key in (select key from given) order by key collate "C" for no key update

@@ -14,6 +14,7 @@ import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts
 import { planCapOf } from '../runs/plan-cap.ts'
 import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
+import { rowForms, type RowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import { claimPayments, type Claim } from '../restored/claim-payments.ts'
@@ -67,7 +68,11 @@ export async function reserveCharges(
       bought.map(({ charge }) => charge),
     )
   }
-  await claimPayments(tx, paid.map(claimOf), at)
+  await claimPayments(
+    tx,
+    paid.map((each) => claimOf(each, rowForms(tx))),
+    at,
+  )
   const journaled = new Map(drawn.map((each) => [each.charge.lookupKey, journaledCharge(each, at)]))
   return checked.map(({ charge: { lookupKey }, error }) => {
     const ok = journaled.get(lookupKey)
@@ -77,7 +82,7 @@ export async function reserveCharges(
 
 type Drawn = DrawnCharge<NewCharge>
 
-function claimOf({ charge, id, attempt, authorization }: Drawn): Claim {
+function claimOf({ charge, id, attempt, authorization }: Drawn, forms: RowForms): Claim {
   return {
     id,
     nonce: authorization.nonce,
@@ -89,12 +94,13 @@ function claimOf({ charge, id, attempt, authorization }: Drawn): Claim {
     endpoint: charge.endpoint,
     url: charge.url,
     body: charge.body,
-    authorization_text: writeAuthorization(authorization),
+    authorization_text: forms.authorization(writeAuthorization(authorization)),
   }
 }
 
 /** The charges go as one parameter, so that the statement is the same each time. */
 async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
+  const forms = rowForms(tx)
   const rows = drawn.map(({ charge, id, attempt, authorization }) => ({
     id,
     lookup_key: charge.lookupKey,
@@ -109,7 +115,7 @@ async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise
     currency: currencyOf(authorization.terms.protocol),
     amount_atomic: String(charge.amountAtomic),
     // Text keeps the order of the keys, which is part of the bytes that are sent again after a crash.
-    authorization_text: writeAuthorization(authorization),
+    authorization_text: forms.authorization(writeAuthorization(authorization)),
     nonce: authorization.nonce,
     payer: authorization.payer,
     pay_to: authorization.terms.payTo,

@@ -18,6 +18,8 @@ export interface Migration {
    * Older programs refuse to start. Absent: every program that ran before it runs after it.
    */
   oldestProgram?: string
+  /** The same for an embedded ledger that begins with it: no older program has ever opened that one. */
+  oldestProgramOfNew?: string
 }
 
 export interface Index {

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { readMeta, writeMeta } from '../database/meta.ts'
 import { learnFromAnswers, type Taught } from './learn-names.ts'
 
-const pageSize = 500
+const pageSize = 100
 /** The row of `meta` that says up to which key the kept answers were read; `done` when all were. */
 const progressName = 'names_learned'
 const done = 'done'
@@ -25,10 +25,8 @@ export async function learnFromKeptAnswers(
     const after = (await readMeta(db, progressName)) ?? ''
     if (after === done) return read
     const { rows } = await sql<Taught>`
-      select key, jsonb_build_object('profnet_url', answer -> 'profnet_url', 'profnet_uid', answer -> 'profnet_uid',
-        'people_search_id', answer -> 'people_search_id', 'domain', answer -> 'domain',
-        'unique_domain', answer -> 'unique_domain') as data
-      from lookups where operation = any(${[...teachingOperations]}::text[]) and outcome in ('found', 'not_found')
+      select key, answer as data from lookups
+      where operation = any(${[...teachingOperations]}::text[]) and outcome in ('found', 'not_found')
         and jsonb_typeof(answer) = 'object' and key > ${after} order by key limit ${pageSize}`.execute(db)
     const last = rows.at(-1)?.key
     await db.transaction().execute(async (tx) => {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { underAllHosts, type LookupKey } from '../../domain/keys.ts'
 import { namedBy, profileKeys, sameQuestions, type SameQuestion } from '../../domain/subjects/names.ts'
 import type { Database } from '../database/database.ts'
+import { packedName, profileName } from '../packed/packed-json.ts'
 import { namesOfSubjects } from './names-of.ts'
 
 /** A lookup, and another one that asks the same about the same subject. */
@@ -40,7 +41,7 @@ export function freshAnswers(pairs: readonly NamedTwice[], at: Date) {
     where other.state = 'answered' and other.fresh_until > ${at}
       and (other.outcome <> 'found' or other.answer is not null)
       and (needs = 'any' or (other.outcome = 'found'
-        and (needs = 'found' or other.answer ?& ${[...profileKeys]}::text[])))
+        and (needs = 'found' or (other.answer ?& ${[...profileKeys]}::text[] or other.answer ?& ${[packedName, profileName]}::text[]))))
     order by pair.asked, other.key = pair.asked desc, other.outcome = 'found' desc, other.answered_at desc, other.key collate "C"
   ) as best`
 }

@@ -2,7 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import { forgottenKey, forgottenRecord } from '../../domain/subjects/forgotten.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { eraseCharges, eraseFieldWrites, eraseLookups, eraseTasks } from '../subjects/erase-subject.ts'
+import { eraseCharges } from '../subjects/erase-charges.ts'
+import { eraseFieldWrites, eraseLookups, eraseTasks } from '../subjects/erase-subject.ts'
 
 export interface EraseTools {
   now: Date

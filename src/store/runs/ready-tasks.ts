@@ -4,6 +4,7 @@ import type { Identity, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { pages } from '../database/parameters.ts'
+import { rowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
 export interface ReadyTask {
@@ -140,12 +141,13 @@ export async function finishTasks(
   results: readonly TaskResult[],
   at: Date,
 ): Promise<void> {
+  const forms = rowForms(db)
   for (const page of pages(results, 500)) {
     const rows = JSON.stringify(
       page.map(({ id, status, patch, replaced, jobChange, reason }) => ({
         id: String(id),
         status,
-        patch,
+        patch: forms.patch(patch),
         replaced: replaced ?? [],
         job_change: jobChange ?? [],
         reason,

@@ -6,6 +6,7 @@ import type { Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
+import { rowForms } from '../database/row-forms.ts'
 
 /** A waiting task, with everything that planning its next step needs. */
 export interface WaitingTask {
@@ -137,6 +138,7 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
     },
 
     async move(moves) {
+      const forms = rowForms(db)
       for (const page of pages(moves, 500)) {
         const rows = JSON.stringify(
           page.map((task) => ({
@@ -144,7 +146,7 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
             status: task.status,
             waiting_for: task.waitingFor,
             steps: task.steps,
-            patch: task.patch,
+            patch: forms.patch(task.patch),
             reason: task.reason,
           })),
         )

@@ -6,7 +6,9 @@ import { operationRow, personalOperations } from '../../domain/operations.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { scrub, type ScrubOptions } from '../../domain/subjects/traces.ts'
 import type { Operation } from '../../domain/words.ts'
+import { rowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
+import { packedName } from '../packed/packed-json.ts'
 import { containing } from './find-subject.ts'
 import { needlesOf } from './needles.ts'
 
@@ -19,25 +21,53 @@ export async function eraseMentions(
   identifiers: readonly Identifier[],
   domains: readonly string[],
 ): Promise<number> {
+  const needles = [...needlesOf(identifiers), ...domains]
+  const forms = rowForms(tx)
   let erased = 0
-  for (const needle of [...needlesOf(identifiers), ...domains]) {
-    const { rows } = await sql<{ key: LookupKey; operation: Operation; answer: Record<string, unknown> }>`
+  async function erase({ key, operation, answer }: Named): Promise<void> {
+    const { value, isChanged } = scrub(answer, identifiers, inRows(operation, domains))
+    if (!isChanged) return
+    await tx
+      .updateTable('lookups')
+      .set({ answer: JSON.stringify(forms.answer(key, value as Record<string, unknown>)) })
+      .where('key', '=', key)
+      .execute()
+    erased += 1
+  }
+  for (const needle of needles) {
+    const { rows } = await sql<Named>`
       select key, operation, answer from lookups
       where operation = any(${[...personalOperations]}) and answer::text ilike ${containing(needle)}`.execute(
       tx,
     )
-    for (const { key, operation, answer } of rows) {
-      const { value, isChanged } = scrub(answer, identifiers, inRows(operation, domains))
-      if (!isChanged) continue
-      await tx
-        .updateTable('lookups')
-        .set({ answer: JSON.stringify(value) })
-        .where('key', '=', key)
-        .execute()
-      erased += 1
-    }
+    for (const row of rows) await erase(row)
+  }
+  for await (const row of packedAnswers(tx)) {
+    const text = JSON.stringify(row.answer).toLowerCase()
+    if (needles.some((needle) => text.includes(needle.toLowerCase()))) await erase(row)
   }
   return erased
+}
+
+interface Named {
+  key: LookupKey
+  operation: Operation
+  answer: Record<string, unknown>
+}
+
+const packedAtOnce = 200
+
+/** Yields the answers in which the database finds no text, because they are packed; all of them are read once. */
+async function* packedAnswers(tx: Transaction<Tables>): AsyncGenerator<Named> {
+  for (let after = ''; ;) {
+    const { rows } = await sql<Named>`
+      select key, operation, answer from lookups where key > ${after} and operation = any(${[...personalOperations]})
+        and answer ? ${packedName} order by key limit ${packedAtOnce}`.execute(tx)
+    yield* rows
+    const last = rows.at(-1)
+    if (!last || rows.length < packedAtOnce) return
+    after = last.key
+  }
 }
 
 /** Elsewhere a company's domain is a text like any other: people have it in their address. */

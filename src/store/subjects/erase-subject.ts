@@ -7,6 +7,7 @@ import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { eraseIndexed } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
+import { fieldsOfPatch } from '../packed/patch-fields.ts'
 import { eraseExclusions } from '../lists/list-exclusions.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
 import { eraseReviews } from '../lists/erase-reviews.ts'
@@ -18,6 +19,7 @@ import { eraseNotes } from '../notes/erase-notes.ts'
 import { eraseChampions } from '../champions/champions.ts'
 import { eraseAccounts } from '../signals/erase-accounts.ts'
 import { cutTies } from './cut-ties.ts'
+import { eraseCharges, paidFor } from './erase-charges.ts'
 import { erasePlans } from './erase-plans.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
@@ -227,7 +229,7 @@ export async function eraseTasks(
   // Field names stay, because reports count them.
   const { rows } = await sql<{ id: bigint }>`
     update tasks set identity = '{}', updated_at = ${at},
-      patch = (select jsonb_object_agg(field, '{"clear": true}'::jsonb) from jsonb_object_keys(patch) as field),
+      patch = (select jsonb_object_agg(field, '{"clear": true}'::jsonb) from ${fieldsOfPatch(sql`patch`)} as named (field)),
       waiting_for = case when status in ('looking_up', 'parked') then null else waiting_for end,
       reason = case when status in ('queued', 'looking_up', 'parked', 'ready') then 'forgotten' else reason end,
       status = case when status in ('queued', 'looking_up', 'parked', 'ready') then 'skipped' else status end
@@ -244,33 +246,6 @@ export async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonl
     .where('task_id', 'in', [...taskIds])
     .executeTakeFirst()
   return Number(numUpdatedRows)
-}
-
-export async function eraseCharges(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<number> {
-  if (keys.length === 0) return 0
-  const rows = await tx
-    .selectFrom('charges')
-    .select(['id', 'authorization_json'])
-    .where(paidFor(keys))
-    .execute()
-  for (const { id, authorization_json: authorization } of rows) {
-    await tx
-      .updateTable('charges')
-      // The body of a batch is not taken apart: all of it is erased.
-      .set({ body: '', authorization_json: JSON.stringify(withoutChallenge(authorization)) })
-      .where('id', '=', id)
-      .execute()
-  }
-  return rows.length
-}
-
-/** Returns what the accounts need of a closed charge. Its bytes are never built again. */
-function withoutChallenge(authorization: Record<string, unknown>): Record<string, unknown> {
-  const { raw: _, singleUse, ...terms } = authorization['terms'] as Record<string, unknown>
-  return {
-    ...authorization,
-    terms: { ...terms, raw: {}, ...(singleUse ? { singleUse: { ...singleUse, digest: null } } : {}) },
-  }
 }
 
 async function eraseNames(tx: Transaction<Tables>, { names, contested }: Subject): Promise<void> {
@@ -290,10 +265,4 @@ async function dissolveBatches(tx: Transaction<Tables>, keys: readonly LookupKey
     tx,
   )
   for (const { key } of rows) await dissolveBatch(tx, key, { alone: true }, at)
-}
-
-/** True for charges that paid for one of these lookups, by itself or in a batch. */
-function paidFor(keys: readonly LookupKey[]) {
-  return sql<boolean>`lookup_key = any(${[...keys]}::text[] || array(
-    select bundle_key from bundle_members where bundle_members.lookup_key = any(${[...keys]})))`
 }

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { fieldsOfPatch } from '../packed/patch-fields.ts'
 import { rowsOfLists } from '../../domain/words.ts'
 
 /**
@@ -8,7 +9,7 @@ import { rowsOfLists } from '../../domain/words.ts'
  */
 export function filledFields(ofFile: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`lateral (
-    select key as field from jsonb_object_keys(tasks.patch) as key
+    select key as field from ${fieldsOfPatch(sql`tasks.patch`)} as named (key)
     where not (${ofFile} and coalesce(tasks.closed ->> key, '') = 'filled')
   ) as filled_field`
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
+import { rowForms } from '../database/row-forms.ts'
 import { newRunRow, type NewRun } from '../runs/runs.ts'
 
 /** The values for one record, with the lookups that they come from, oldest first. */
@@ -23,13 +24,14 @@ export async function openReadyRun(
   rows: readonly ReadyRow[],
   at: Date,
 ): Promise<void> {
+  const forms = rowForms(db)
   const given = JSON.stringify(
     rows.map(({ recordId, identity, steps, patch }, index) => ({
       ordinal: index + 1,
       record_id: recordId,
       identity,
       steps,
-      patch,
+      patch: forms.patch(patch),
     })),
   )
   await db.transaction().execute(async (tx) => {

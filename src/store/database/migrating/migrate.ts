@@ -7,6 +7,7 @@ import { finishMigration } from './finish-migration.ts'
 import type { Migration, OnStep } from '../../migrations/migration.ts'
 import { migrations } from './migrations.ts'
 import { retryLocked } from './retry-locked.ts'
+import { noteForm } from '../../packed/ledger-adapter.ts'
 import { isStrict, compareSchema, readSchema } from './schema-state.ts'
 
 /** The advisory lock of programs up to 0038, who wait for it in a statement at each start: never held for long. */
@@ -43,6 +44,11 @@ export interface MigrateOptions {
  * as far as it is not found done, and noted at its end. Killed anywhere, the next process goes on from there.
  */
 export async function migrate(db: Kysely<Tables>, options: MigrateOptions): Promise<void> {
+  await bringUp(db, options)
+  await noteForm(db)
+}
+
+async function bringUp(db: Kysely<Tables>, options: MigrateOptions): Promise<void> {
   const { known = migrations, onStep = () => {}, patienceMs = 600_000 } = options
   const giveUpAt = performance.now() + patienceMs
   for (let round = 0; ; round += 1) {
@@ -122,7 +128,7 @@ async function applyAll(
     await retry('the first migration', () =>
       inBriefTransaction(db, async (tx) => {
         await createLists(tx)
-        for (const migration of pending) await apply(tx, migration)
+        for (const migration of pending) await apply(tx, migration, { isNew: !isShared })
       }),
     )
   }
@@ -132,7 +138,7 @@ async function applyAll(
       await retry(migration.name, () =>
         inBriefTransaction(db, async (tx) => {
           await createLists(tx)
-          await apply(tx, migration)
+          await apply(tx, migration, { isNew: false })
         }),
       )
     }
@@ -172,7 +178,12 @@ async function createLists(tx: Transaction<Tables>): Promise<void> {
     )`.execute(tx)
 }
 
-async function apply(tx: Transaction<Tables>, { name, statements, oldestProgram }: Migration): Promise<void> {
+async function apply(
+  tx: Transaction<Tables>,
+  { name, statements, ...programs }: Migration,
+  { isNew }: { isNew: boolean },
+): Promise<void> {
+  const oldestProgram = (isNew ? programs.oldestProgramOfNew : undefined) ?? programs.oldestProgram
   // A program of before 0039 may have applied it meanwhile.
   const list = isStrict(name) ? 'migrations' : 'schema_changes'
   const { rows } = await sql`select 1 from ${sql.table(list)} where name = ${name}`.execute(tx)

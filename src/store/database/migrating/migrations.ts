@@ -39,6 +39,7 @@ import { championJoins } from '../../migrations/0038-champion-joins.ts'
 import type { Migration } from '../../migrations/migration.ts'
 import { restored } from '../../migrations/0041-restored.ts'
 import { tasksByLookup } from '../../migrations/0042-tasks-by-lookup.ts'
+import { packedRowsMigration } from '../../migrations/0043-packed-rows.ts'
 import { valid } from '../../migrations/0039-valid.ts'
 import { erasures } from '../../migrations/0040-erasures.ts'
 
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   { name: '0040-erasures', statements: erasures },
   restored,
   tasksByLookup,
+  packedRowsMigration,
 ]

@@ -6,11 +6,16 @@ import {
   type Driver,
   type TransactionSettings,
 } from 'kysely'
+import { LedgerAdapter } from '../../packed/ledger-adapter.ts'
 import type { LedgerPool } from './pool.ts'
 
 /** Kysely on Postgres, whose transactions begin within the limits of the pool. */
 export function createLedgerDialect(pool: LedgerPool): PostgresDialect {
   class Dialect extends PostgresDialect {
+    override createAdapter(): LedgerAdapter {
+      return new LedgerAdapter()
+    }
+
     override createDriver(): Driver {
       return new LedgerDriver({ pool }, pool)
     }

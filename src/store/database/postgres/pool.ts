@@ -2,6 +2,7 @@ import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { DatabaseAddresses } from './addresses.ts'
 import { asArrayText } from '../parameters.ts'
+import { readJson } from '../../packed/packed-json.ts'
 import {
   hasLimits,
   limitParameters,
@@ -27,7 +28,11 @@ export interface LedgerPool extends PostgresPool {
 const connectMs = { alone: 10_000, ofSeveral: 3_000 }
 /** A server that says nothing for so long after it had to cancel a statement is gone. */
 const silenceMs = 10_000
-const int8 = 20
+const parsers = new Map<number, (text: string) => unknown>([
+  [20, BigInt],
+  [114, readJson],
+  [3802, readJson],
+])
 const readOnlyCode = '25006'
 /** Read-only, or about to go: the primary was switched over. The connection leads to a server that is of no use any more. */
 const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
@@ -60,10 +65,10 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     application_name: options.applicationName,
     ...parameters,
     ...(limits.statementSeconds > 0 ? { query_timeout: parameters.statement_timeout + silenceMs } : {}),
-    // Amounts are bigints everywhere; by default the driver returns them as strings.
+    // By default the driver returns bigints as strings, and JSON as it is stored.
     types: {
       getTypeParser: ((oid: number, format?: 'text') =>
-        oid === int8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+        parsers.get(oid) ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   }
   const pool: Pool = new pg.Pool(settings)
