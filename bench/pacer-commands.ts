@@ -74,7 +74,8 @@ async function measure(url: string, shape: Shape, quick: boolean): Promise<objec
     }
   }
   const running = Array.from({ length: callers }, (_, i) => caller(pacers[i % processes]!))
-  await sleep(quick ? 100 : 3_000)
+  // Blocks begin when the pace has not risen for five seconds.
+  await sleep(quick ? 100 : 7_000)
   const before = { ...commands, lookups, refused, atMs: performance.now() }
   await sleep(quick ? 200 : 10_000)
   const done = lookups - before.lookups

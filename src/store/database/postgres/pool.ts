@@ -15,6 +15,8 @@ export interface PoolOptions extends DatabaseAddresses {
   connections: number
   applicationName: string
   limits: ConnectionLimits
+  /** Statements that write are refused, whatever the server is. */
+  isReadOnly?: boolean
 }
 
 export interface LedgerPool extends PostgresPool {
@@ -57,6 +59,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
     keepAlive: true,
     application_name: options.applicationName,
+    ...(options.isReadOnly ? { options: '-c default_transaction_read_only=on' } : {}),
     ...parameters,
     ...(limits.statementSeconds > 0 ? { query_timeout: parameters.statement_timeout + silenceMs } : {}),
     // Amounts are bigints everywhere; by default the driver returns them as strings.
@@ -97,7 +100,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
         if (refusedParameter.test(String((error as Error).message)) && !wasRefused) {
           wasRefused = true
           setsLocally = true
-          Object.assign(pool.options, noParameters)
+          Object.assign(pool.options, noParameters, { options: undefined })
           continue
         }
         if (allInUse.test(String((error as Error).message))) throw error
