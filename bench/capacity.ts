@@ -65,6 +65,7 @@ export interface Prediction {
 
 const workerCount = 4
 const goalPerSecond = 1_000
+const goalPacerCommands = 0.2
 const coresHere = availableParallelism()
 
 /**
@@ -90,7 +91,7 @@ export async function capacity(options: BenchOptions): Promise<{ nights: Night[]
   if (last) {
     printTable('capacity: tables, a lookup', tablesOf(last))
     printTable('capacity: the statements that took the longest, a lookup', slowestOf(last))
-    process.stderr.write(`\n${whatWasFull(last)}\n`)
+    process.stderr.write(`\n${whatWasFull(last)}\n${whatThePacerSent(last)}\n`)
     const costs = costsOf(last)
     printTable(
       'capacity: what it takes',
@@ -267,7 +268,7 @@ function rowOf(night: Night) {
     'WAL bytes': each(night.walBytes, 0),
     'table bytes, kept': `${each(night.tableBytes, 0)}, ${each(night.keptBytes, 0)}`,
     'Redis: queue': each(night.queueCommands),
-    pacer: each(night.pacerCommands),
+    [`pacer, goal ${goalPacerCommands}`]: each(night.pacerCommands, 3),
     other: each(night.otherCommands),
     'with scripts': each(night.redisOperations),
     'written later, s': round(night.writingOnMs / 1_000),
@@ -302,6 +303,12 @@ function whatWasFull(night: Night): string {
   if (busyCores > 0.93 * coresHere)
     return `${reached}: the processors were full (${round(busyCores, 2)} of ${coresHere} cores, ${round(ourCores, 2)} of them ours); ${share}`
   return `${reached}: no resource was full (${round(busyCores, 2)} of ${coresHere} cores); ${share}`
+}
+
+function whatThePacerSent({ pacerCommands, lookups, perSecond }: Night): string {
+  const each = pacerCommands / lookups
+  const isMet = each < goalPacerCommands ? 'met' : 'missed'
+  return `the pacer sent ${round(each, 3)} commands to Redis for each lookup at ${round(perSecond, 0)} a second; the goal of less than ${goalPacerCommands} (at ${goalPerSecond} a second) is ${isMet}`
 }
 
 function rounded<T extends Record<string, number>>(row: T): Record<string, number> {

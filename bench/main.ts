@@ -8,6 +8,7 @@ import { lists } from './lists.ts'
 import { machine } from './machine.ts'
 import { readOptions, usage, type BenchOptions } from './options.ts'
 import { overhead } from './overhead.ts'
+import { pacerCommands } from './pacer-commands.ts'
 import { pacing } from './pacing.ts'
 import { scale } from './scale.ts'
 import { start } from './start.ts'
@@ -27,6 +28,7 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   burst,
   workers,
   capacity,
+  'pacer-commands': pacerCommands,
   'sync-memory': syncMemory,
   calls: measureCalls,
   lists,

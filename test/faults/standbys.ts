@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../support/free-port.ts'
-import { answers, postgresProgram, serverOf, startPostgres, unprivilegedIn } from './servers.ts'
+import { answers, postgresProgram, serverOf, startPostgres, unprivilegedIn, type Server } from './servers.ts'
 
 export interface Standbys {
   /** Both servers, as DATABASE_URL has them. */
@@ -15,9 +15,8 @@ export interface Standbys {
   stop(): Promise<void>
 }
 
-/** A primary and a standby without which it commits nothing, so that no transaction is lost with the primary. */
-export async function startStandbys(): Promise<Standbys> {
-  const primary = await startPostgres()
+/** A copy of a running primary that follows it, on a port of its own. */
+export async function startStandby(primary: Server): Promise<Server> {
   const { port: primaryPort } = new URL(primary.url)
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-standby-'))
@@ -46,13 +45,19 @@ export async function startStandbys(): Promise<Standbys> {
   ]
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((pair) => ['-c', pair])]
   const url = `postgres://paydirt@127.0.0.1:${port}/postgres`
-  const standby = await serverOf({
+  return serverOf({
     url,
     folder,
     spawn: () => spawn(...asUser(postgresProgram('postgres'), args), { cwd: folder, stdio: 'ignore' }),
     isReady: () => answers(url),
     killSignal: 'SIGQUIT',
   })
+}
+
+/** A primary and a standby without which it commits nothing, so that no transaction is lost with the primary. */
+export async function startStandbys(): Promise<Standbys> {
+  const primary = await startPostgres()
+  const standby = await startStandby(primary)
   const onPrimary = new pg.Client({ connectionString: primary.url })
   onPrimary.on('error', () => {})
   await onPrimary.connect()
@@ -66,10 +71,10 @@ export async function startStandbys(): Promise<Standbys> {
   }
   await onPrimary.end()
   return {
-    url: `postgres://paydirt@127.0.0.1:${primaryPort},127.0.0.1:${port}/postgres?target_session_attrs=read-write`,
+    url: `postgres://paydirt@${hostOf(primary)},${hostOf(standby)}/postgres?target_session_attrs=read-write`,
     async switchOver() {
       await primary.kill()
-      const client = new pg.Client({ connectionString: url })
+      const client = new pg.Client({ connectionString: standby.url })
       await client.connect()
       await client.query('select pg_promote(true, 60)')
       await client.end()
@@ -79,4 +84,8 @@ export async function startStandbys(): Promise<Standbys> {
       await primary.stop()
     },
   }
+}
+
+function hostOf({ url }: Server): string {
+  return new URL(url).host
 }

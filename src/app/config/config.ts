@@ -14,7 +14,7 @@ import type { Connections } from '../../store/database/database.ts'
 import type { VocabularyName } from '../../service/catalogue/vocabularies.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
-import { connectionsConfig, type ProcessRole } from './stores/database.ts'
+import { connectionsConfig, readsConfig, type ProcessRole, type ReadsConfig } from './stores/database.ts'
 import { redisConfig } from './stores/redis.ts'
 import { deskConfig, type DeskConfig } from './desk.ts'
 import type { Environment } from './environment.ts'
@@ -87,6 +87,8 @@ export interface Config extends PaymentConfig, MatchConfig {
   connectors: ConnectorsConfig
   dataDir: string
   databaseUrl: string | undefined
+  /** Undefined: pages are read from the primary. */
+  reads: ReadsConfig | undefined
   /** Migrates the database, or waits for others, or refuses one that is behind. */
   migratedBy: MigratedBy | 'caller'
   /** The connections of a process to Postgres, by its role. */
@@ -189,6 +191,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     connectors: readConnectors(env, file.connectors),
     dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),
     databaseUrl: env.DATABASE_URL,
+    reads: readsConfig(env, file.database),
     migratedBy: env.PAYDIRT_MIGRATE === 'wait' ? 'others' : 'self',
     connections: connectionsConfig(file.database),
     ...redisConfig(env),

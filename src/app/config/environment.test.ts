@@ -49,6 +49,7 @@ describe('the environment', () => {
     ['PAYDIRT_REDIS_PREFIX', 'a:b'],
     ['PAYDIRT_RPC_URL', 'base'],
     ['DATABASE_URL', 'mysql://u:hunter2@db'],
+    ['DATABASE_READ_URL', 'mysql://u:hunter2@standby'],
     ['REDIS_URL', 'http://r'],
   ])('that has in %s %j is refused by the name of the variable, and not by its value', (name, value) => {
     const refused = (() => {

@@ -23,6 +23,7 @@ import { hasLists, listFindings, listsWithoutCrm } from './list-findings.ts'
 import { checkMonitors } from './monitor-findings.ts'
 import { noteFindings } from './note-findings.ts'
 import { retentionFindings } from './retention-findings.ts'
+import { checkStandby } from './standby-finding.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
@@ -31,6 +32,7 @@ type Check = (config: Config) => Promise<Finding[]>
 export async function* examine(config: Config): AsyncGenerator<Finding> {
   const checks: [string, Check][] = [
     ['database', checkDatabase],
+    ['standby', checkStandby],
     ['caps', async (settings) => capFindings(settings)],
     ['redis', checkRedis],
     ['service', checkService],

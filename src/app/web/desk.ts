@@ -22,6 +22,7 @@ import { createDeskUndo } from './desk-undo.ts'
 import { createDeskLists } from './lists/desk-lists.ts'
 import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
+import type { Reads } from './reads.ts'
 import { openSyncPlans } from './sync-plans.ts'
 import { timelineOf } from './record-timeline.ts'
 import { createDeskChampions } from './watching/desk-champions.ts'
@@ -47,12 +48,16 @@ export interface Desk {
 
 export interface DeskOverrides {
   access: DeskAccess
+  reads?: Reads
   /** Fires when the server stops. */
   signal: AbortSignal
   onDenied?: (kind: string) => void
 }
 
-export async function openDesk(context: Context, { access, signal, onDenied }: DeskOverrides): Promise<Desk> {
+export async function openDesk(
+  context: Context,
+  { access, reads, signal, onDenied }: DeskOverrides,
+): Promise<Desk> {
   const { config, database, log, now, spendSwitch } = context
   const { db } = database
   const engine = await context.openEngine()
@@ -70,6 +75,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
   const { idleMs, lifetimeMs } = config.desk
   const app = deskRoutes({
     db,
+    reads: config.reads && reads,
     now,
     access,
     sessions: createSessionLedger(db, { now, idleMs, lifetimeMs }),

@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { version } from '../config/version.ts'
 import { moduleLog } from '../context/log.ts'
+import type { Reads } from './reads.ts'
 
 /** The sources are read at most this often, also with several scrapers. */
 const ledgerEveryMs = 5_000
@@ -20,13 +21,14 @@ const walletEveryMs = 60_000
 export async function openMetrics(
   context: Context,
   access: DeskAccess,
+  reads: Reads,
 ): Promise<{
   routes: Route[]
   recordAnswer: Metrics['recordAnswer']
   recordShed: Metrics['recordShed']
   close(): Promise<void>
 }> {
-  const { config, database, chain, log, now } = context
+  const { config, chain, log, now } = context
   const engine = await context.openEngine()
   const onError = (error: unknown) =>
     moduleLog(log, 'web').warn({ problem: describeError(error) }, 'metrics met an error')
@@ -36,7 +38,12 @@ export async function openMetrics(
   const metrics = createMetrics({
     version,
     caps: capSamples(config),
-    ledger: cached(ledgerEveryMs, () => ledgerMetrics(database.db, now()), nowMs),
+    ledger: cached(
+      ledgerEveryMs,
+      async () => (await reads.read((db) => ledgerMetrics(db, now()))).result,
+      nowMs,
+    ),
+    standby: () => standbySamples(reads),
     queues: () => depths.read(),
     pacers: () =>
       Promise.all(
@@ -54,6 +61,17 @@ export async function openMetrics(
     recordAnswer: metrics.recordAnswer,
     recordShed: metrics.recordShed,
     close: () => depths.close(),
+  }
+}
+
+/** Nothing without a standby; no delay while it is not known. */
+function standbySamples(reads: Reads): { used: Samples; behind: Samples } {
+  const state = reads.state()
+  if (!state) return { used: [], behind: [] }
+  const behindMs = 'behindMs' in state ? state.behindMs : undefined
+  return {
+    used: [{ labels: {}, value: state.name === 'near' ? 1 : 0 }],
+    behind: behindMs === undefined ? [] : [{ labels: {}, value: behindMs / 1_000 }],
   }
 }
 

@@ -15,6 +15,7 @@ import { deskAccess } from '../config/desk.ts'
 import { openHttpRoutes } from './http-routes.ts'
 import { openLoadShed } from './load-shed.ts'
 import { openMetrics } from './metrics.ts'
+import { openReads } from './reads.ts'
 import { version } from '../config/version.ts'
 import { moduleLog } from '../context/log.ts'
 
@@ -47,7 +48,9 @@ export async function startWebServer(context: Context): Promise<Web> {
   try {
     const access = deskAccess(config.desk, config.host, config.http.publicUrl)
     const engine = await context.openEngine()
-    const metrics = await openMetrics(context, access)
+    const reads = await openReads(context)
+    releases.push(() => reads.close())
+    const metrics = await openMetrics(context, access, reads)
     releases.push(() => metrics.close())
     const shed = openLoadShed(context, engine, metrics.recordShed)
     releases.push(() => shed.stop())
@@ -87,6 +90,7 @@ export async function startWebServer(context: Context): Promise<Web> {
     })
     const desk = await openDesk(context, {
       access,
+      reads,
       signal: stopping.signal,
       onDenied: (kind) => void countRefusal(`desk_${kind}`),
     })

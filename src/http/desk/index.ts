@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { matchedRoutes } from 'hono/route'
 import { Problem } from '../server/problem.ts'
 import { withTimeout } from '../server/with-timeout.ts'
+import { marksChanges, readForPage } from './access/freshness.ts'
 import { deskGate, requireCsrf, requireRole, type DeskEnv } from './access/gate.ts'
 import { createAssets } from './assets.ts'
 import { createNowReader } from './model/read-now.ts'
@@ -77,6 +78,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
     asset: assets.path,
     watch,
     readNow: createNowReader({ ...options, watch }),
+    read: (context, read) => readForPage(options, context, read),
     shell: (context) => shellOf(desk, context),
     async show(context, page, status = 200) {
       return context.html(await layout(await desk.shell(context), page), status)
@@ -106,7 +108,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
       ? watch.guard(withTimeout(options.timeoutMs ?? 30_000, next()))
       : next()
   for (const path of deskPaths) {
-    app.use(path, limitedTime, limitedSize, deskGate(options))
+    app.use(path, marksChanges(options.reads), limitedTime, limitedSize, deskGate(options))
   }
   signInRoutes(app, desk)
   pageRoutes(app, desk)

@@ -17,6 +17,8 @@ export interface MetricSources {
   pacers: () => Promise<{ path: string; snapshot: PacerSnapshot }[]>
   /** USD; undefined without a wallet. */
   wallet: () => Promise<number | undefined>
+  /** Whether pages are read from the standby, and the seconds that it may be behind; empty without one. */
+  standby: () => { used: Samples; behind: Samples }
   onError: (error: unknown) => void
 }
 
@@ -213,6 +215,11 @@ export function createMetrics(sources: MetricSources): Metrics {
       // A new registry per scrape: vanished label values disappear, and concurrent scrapes do not mix.
       const read = new Registry()
       gauge(read, 'paydirt_budget_cap_usd', 'Caps in force.', ['window', 'connector'], sources.caps)
+      const { used, behind } = sources.standby()
+      if (used.length > 0)
+        gauge(read, 'paydirt_standby_used', '1 while pages are read from the standby.', [], used)
+      if (behind.length > 0)
+        gauge(read, 'paydirt_standby_behind_seconds', 'The most that the standby is behind.', [], behind)
       if (ledger) {
         fill(read, Gauge, ledgerGauges, ledger)
         fill(read, Counter, ledgerCounters, ledger)

@@ -40,7 +40,7 @@ export interface Pacer {
    */
   depart(grantId: string): Promise<void>
   /**
-   * Reports the outcome of a request to the shared state. `ok` is held for a few milliseconds and sent in batches;
+   * Reports the outcome of a request to the shared state. `ok` is held for some milliseconds and sent in batches;
    * `limited` is sent at once and awaited. Never rejects because of Redis: outcomes that could not be sent go with the
    * next report.
    */
@@ -61,7 +61,7 @@ export interface PacerOptions extends Partial<LearnerSettings>, Partial<TokenSet
   name: string
   /** Prefix of the keys in Redis. */
   prefix: string
-  /** The time that successes are held so that they are sent together. */
+  /** The time that successes are held so that they are sent together; more at a high pace. */
   flushMs?: number
 }
 
@@ -75,8 +75,8 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
     learner: learnerSettings,
   })
   const gate = createGate(randomUUID(), () => performance.now())
-  const line = createWaitingLine(shared, tokenSettings.horizonMs, gate)
   const reports = createReports(shared, learnerSettings, options.flushMs ?? 50)
+  const line = createWaitingLine(shared, tokenSettings, gate, reports)
 
   return {
     take: (wanted) => line.take(wanted),
@@ -103,7 +103,7 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
         const { version, learner, nowMs } = await shared.read()
         if (learner.totals.ok >= known.totals.ok) return
         const rate = clampRate(known.phase === 'learn' ? known.rate : known.rate * 0.9, learnerSettings)
-        if ((await shared.commit(version, { ...known, rate }, nowMs)) !== null) return
+        if ((await shared.commit(version, { ...known, rate }, nowMs)).isStored) return
       }
     },
 

@@ -2,7 +2,8 @@ import type { Landed } from './flight/gate.ts'
 import { decodeGrant } from './grant.ts'
 import type { Learner, LearnerSettings, Outcome } from './learner.ts'
 import type { SharedState } from './shared-state.ts'
-import { learn } from './state.ts'
+import { learn, paceOf } from './state.ts'
+import { fineMs } from './token.ts'
 
 export interface RequestOutcome {
   grantId: string
@@ -16,12 +17,36 @@ export interface RequestOutcome {
 /** Outcomes held while Redis is unreachable. Older ones would teach nothing. */
 const heldOutcomes = 5000
 const commitTries = 12
+/**
+ * At a fine interval successes are held so long. The learner counts the requests under way from answers that it knows within 100 ms
+ * (`flight/sightings.ts`).
+ */
+const fineHoldMs = 90
+
+/**
+ * The time for which successes are held. While the pace is being found they are told soon, as are the trials of a block of
+ * refusals, whose interval is coarse.
+ */
+export function holdMs(learner: Learner, flushMs: number, { maxPerSecond }: LearnerSettings): number {
+  const isFound = learner.phase !== 'learn' || learner.rate >= maxPerSecond
+  const isFine = paceOf(learner, learner.lastAtMs).intervalMs < fineMs
+  return isFound && isFine ? Math.max(fineHoldMs, flushMs) : flushMs
+}
+
+/** A report that was held for half of its time goes with the next call for permits, which brings what others have reported. */
+export function isRipe(heldMs: number, holdsMs: number): boolean {
+  return heldMs >= holdsMs / 2
+}
 const clockToleranceMs = 5
+
+export type Reports = ReturnType<typeof createReports>
 
 /** Carries the outcomes of this process to the learner. */
 export function createReports(shared: SharedState, settings: LearnerSettings, flushMs: number) {
   let held: Outcome[] = []
   let known: { version: string; learner: Learner } | null = null
+  let holdsMs = flushMs
+  let heldSinceMs = 0
   /** The clock of Redis minus the clock of this process. */
   let clockMs: number | null = null
   let flushing: Promise<void> | null = null
@@ -41,16 +66,18 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
     held = []
     try {
       for (let i = 0; i < commitTries; i++) {
-        if (!known || clockMs === null || i > 0) await refresh()
+        if (!known || clockMs === null) await refresh()
         const { learner, version } = known!
         const offset = clockMs!
         const next = batch.reduce((state, o) => learn(state, onClock(o, offset), settings), learner)
         const askedMs = performance.now()
         const stored = await shared.commit(version, next, askedMs + offset)
-        if (stored === null) continue
-        known = { version: stored.version, learner: next }
         syncClock(stored.nowMs, askedMs)
-        return
+        if (stored.isStored) {
+          know(stored.version, next)
+          return
+        }
+        adopt(stored.version, stored.learner)
       }
     } catch {
       // Redis is unreachable, which its client reports. The outcomes wait.
@@ -63,9 +90,18 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
     const askedMs = performance.now()
     const { nowMs, version, learner } = await shared.read()
     syncClock(nowMs, askedMs)
+    adopt(version, learner)
+  }
+
+  function adopt(version: string, learner: Learner): void {
     // Counts only grow, so a lower count means that Redis was emptied. This process still knows what was learned.
     const emptied = known !== null && learner.totals.ok < known.learner.totals.ok
-    known = { version, learner: emptied && known ? known.learner : learner }
+    know(version, emptied && known ? known.learner : learner)
+  }
+
+  function know(version: string, learner: Learner): void {
+    known = { version, learner }
+    holdsMs = holdMs(learner, flushMs, settings)
   }
 
   function syncClock(redisNowMs: number, askedMs: number): void {
@@ -75,7 +111,7 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
   }
 
   function schedule(): void {
-    timer ??= setTimeout(() => void flush(), flushMs).unref()
+    timer ??= setTimeout(() => void flush(), holdsMs).unref()
   }
 
   return {
@@ -83,6 +119,7 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
     async add(outcome: RequestOutcome, atMs: number, flight?: Landed): Promise<void> {
       if (outcome.kind === 'other') return
       const { atMs: sentAtMs, ...grant } = decodeGrant(outcome.grantId)
+      if (held.length === 0) heldSinceMs = performance.now()
       held.push({
         ...grant,
         ...flight,
@@ -94,6 +131,18 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
       })
       if (outcome.kind === 'limited') await flush()
       else schedule()
+    },
+    /** The version that is known here, when what is held may go with the next call for permits. */
+    ripeVersion(): string | undefined {
+      const isDue = held.length > 0 && flushing === null && known !== null
+      return isDue && isRipe(performance.now() - heldSinceMs, holdsMs) ? known?.version : undefined
+    },
+    /** The answer to a call with that version: what is held is sent while the learner is fresh. */
+    refreshed(asked: string, { version, learner }: { version: string; learner?: Learner | undefined }): void {
+      // A flush that began meanwhile knows more.
+      if (flushing || known?.version !== asked) return
+      if (learner) adopt(version, learner)
+      void flush()
     },
     close: flush,
   }

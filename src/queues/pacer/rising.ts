@@ -21,6 +21,10 @@ export function createRising(startMs: number) {
       untilMs = nowMs + mayGoOnMs
     },
 
+    isOver(nowMs: number): boolean {
+      return nowMs >= untilMs
+    },
+
     /** The time in which so many milliseconds' worth of tokens may come. */
     soonestMs(waitMs: number, nowMs: number): number {
       if (nowMs >= untilMs) return waitMs

@@ -14,16 +14,27 @@ export interface TakeAnswer {
   backgroundWaitMs: number
   intervalMs: number
   grants: TokenGrant[]
+  /** Present when it was asked for and is another than the caller knows. */
+  learner?: Learner
   /** Absent while no limit on requests under way is known. */
   slots?: SlotsGiven | undefined
 }
 
 export interface SharedState {
-  take(wanted: Record<Lane, number>, slots: SlotsAsked): Promise<TakeAnswer>
+  /** With `knownVersion`, the answer brings the learner if that is another one by now. */
+  take(
+    wanted: Record<Lane, number>,
+    slots: SlotsAsked,
+    options: { horizonMs: number; knownVersion?: string | undefined },
+  ): Promise<TakeAnswer>
   read(): Promise<{ nowMs: number; version: string; learner: Learner }>
-  /** Returns null when another process has committed first. */
-  commit(version: string, learner: Learner, nowMs: number): Promise<{ version: string; nowMs: number } | null>
+  /** Returns what another process has committed first, or that it is stored. */
+  commit(version: string, learner: Learner, nowMs: number): Promise<Commit>
 }
+
+export type Commit = { version: string; nowMs: number } & (
+  { isStored: true } | { isStored: false; learner: Learner }
+)
 
 type GrantReply = [lane: Lane, atMs: string, busy: number, epoch: string, ...places: string[]]
 type TakeReply = [
@@ -34,6 +45,7 @@ type TakeReply = [
   interval: string,
   grants: GrantReply[],
   slots: [share: number, held: number, isTest: number] | [],
+  learner: string,
 ]
 
 interface Scripted {
@@ -44,7 +56,7 @@ interface Scripted {
     version: string,
     pace: string,
     learner: string,
-  ): Promise<[number, string, string]>
+  ): Promise<[isStored: number, version: string, now: string, learner?: string | null]>
 }
 
 export function createSharedState(
@@ -57,11 +69,11 @@ export function createSharedState(
   redis.defineCommand('paydirtReadPace', { numberOfKeys: 1, lua: readScript })
   const scripted = redis as unknown as Scripted
   const fresh = newLearner(settings.learner)
-  const { horizonMs, slackMs, hotShare, hotPresenceMs } = settings.token
+  const { slackMs, hotShare, hotPresenceMs } = settings.token
   const initial = [JSON.stringify(paceOf(fresh, 0)), JSON.stringify(fresh)] as const
 
   return {
-    async take(wanted, slots) {
+    async take(wanted, slots, { horizonMs, knownVersion }) {
       const reply = await scripted.paydirtTakeTokens(
         key,
         wanted.hot,
@@ -76,8 +88,10 @@ export function createSharedState(
         slots.underWay,
         slots.want,
         slots.hot ? 1 : 0,
+        ...(knownVersion === undefined ? [] : [knownVersion]),
       )
-      return readTakeReply(reply)
+      const learner = reply[7]
+      return { ...readTakeReply(reply), ...(learner ? { learner: readLearner(learner) } : {}) }
     },
 
     async read() {
@@ -85,21 +99,28 @@ export function createSharedState(
       return {
         nowMs: Number(now),
         version: version ?? '',
-        // A program of before has written less.
-        learner: learner ? { ...fresh, ...(JSON.parse(learner) as Learner) } : fresh,
+        learner: readLearner(learner),
       }
     },
 
     async commit(version, learner, nowMs) {
       const pace = JSON.stringify(paceOf(learner, nowMs))
-      const [stored, following, now] = await scripted.paydirtCommitPace(
+      const [isStored, following, now, other] = await scripted.paydirtCommitPace(
         key,
         version,
         pace,
         JSON.stringify(learner),
       )
-      return stored === 1 ? { version: following, nowMs: Number(now) } : null
+      const known = { version: following, nowMs: Number(now) }
+      return isStored === 1
+        ? { ...known, isStored: true }
+        : { ...known, isStored: false, learner: readLearner(other) }
     },
+  }
+
+  /** A program of before has written less. */
+  function readLearner(text: string | null | undefined): Learner {
+    return text ? { ...fresh, ...(JSON.parse(text) as Learner) } : fresh
   }
 }
 

@@ -1,3 +1,4 @@
+// One file because processes, limits and the clock are one model.
 /**
  * Simulates the pacer against servers with hidden limits, in virtual time. It uses the same `takeTokens` and `learn` as
  * Redis does, and processes that ask and report as `pacer.ts` does, with round trips to Redis, late timers, latency and
@@ -6,8 +7,11 @@
 import { createGate } from './flight/gate.ts'
 import { leaseSlots, type Leases, type SlotLimit } from './flight/leases.ts'
 import { defaultLearnerSettings, newLearner, type Learner, type Outcome } from './learner.ts'
+import { holdMs, isRipe } from './reports.ts'
+import { createRising } from './rising.ts'
 import { learn, paceOf } from './state.ts'
-import { defaultTokenSettings, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
+import { createStock } from './stock.ts'
+import { blockMs, defaultTokenSettings, emptyMeter, fineMs, takeTokens, type TokenGrant } from './token.ts'
 
 /** Returns whether a request that arrives now is served. */
 export interface HiddenLimit {
@@ -43,6 +47,8 @@ export interface Measured {
 
 export interface Run {
   between(fromMs: number, toMs: number): Measured
+  /** Commands sent to Redis between two times. */
+  commandsBetween(fromMs: number, toMs: number): number
   learner: Learner
 }
 
@@ -57,6 +63,7 @@ export function simulate(scenario: Scenario): Run {
   const admits = scenario.limit(random)
   const events = createTimeline()
   const arrivals: { atMs: number; served: boolean }[] = []
+  const commands: number[] = []
   let learner = newLearner(defaultLearnerSettings)
   let meter = emptyMeter
   let leases: Leases = {}
@@ -64,7 +71,11 @@ export function simulate(scenario: Scenario): Run {
 
   for (let p = 0; p < processes; p++) runProcess(`process ${p}`, Math.ceil(workers / processes))
   events.run(durationMs)
-  return { learner, between }
+  return {
+    learner,
+    between,
+    commandsBetween: (fromMs, toMs) => commands.filter((atMs) => atMs >= fromMs && atMs < toMs).length,
+  }
 
   function runProcess(name: string, ownWorkers: number): void {
     let waiting = ownWorkers
@@ -72,7 +83,12 @@ export function simulate(scenario: Scenario): Run {
     let grants = 0
     const gate = createGate(name, events.now)
     const held: Outcome[] = []
-    let flushDue = false
+    const stock = createStock<TokenGrant>()
+    const rising = createRising(0)
+    let takesBlocks = false
+    let mayTakeAhead = false
+    let heldSinceMs = 0
+    let flushes = 0
     ask()
 
     /** Only the last of several loops goes on: a call replaces the pause of the one before. */
@@ -80,26 +96,42 @@ export function simulate(scenario: Scenario): Run {
       const own = ++asks
       events.after(redisLegMs, () => {
         const nowMs = events.now()
-        const wanted = { hot: 0, background: Math.min(50, waiting, gate.room()) }
+        commands.push(nowMs)
+        const isFlushed = held.length > 0 && isRipe(nowMs - heldSinceMs, holdsMs())
+        const background = Math.min(50, waiting, gate.room())
+        const ahead = mayTakeAhead ? Math.min(50, stock.lacks(background, nowMs)) : 0
+        const wanted = { hot: 0, background: background + ahead }
         const pace = paceOf(learner, nowMs)
-        const answer = takeTokens(meter, pace, nowMs, wanted, defaultTokenSettings)
+        const answer = takeTokens(meter, pace, nowMs, wanted, {
+          ...defaultTokenSettings,
+          ...(takesBlocks ? { horizonMs: blockMs } : {}),
+        })
         meter = answer.meter
-        waiting -= answer.grants.length
+        rising.see(pace.intervalMs, nowMs)
+        takesBlocks = pace.intervalMs < fineMs && rising.isOver(nowMs)
+        mayTakeAhead = takesBlocks && !pace.flight && pace.windows.length === 0
+        if (!mayTakeAhead) stock.clear()
         for (const grant of answer.grants) {
-          const id = `${grants++}`
-          gate.granted(id, grant.lane)
-          events.at(Math.max(grant.atMs, nowMs + redisLegMs), () =>
-            gate.depart(id, () => send(id, grant, nowMs)),
-          )
+          if (waiting > 0) hand(grant, nowMs, nowMs + redisLegMs)
+          else if (mayTakeAhead) stock.put({ grant, dueMs: grant.atMs })
         }
         const slots = pace.flight && lease(pace.flight, nowMs)
         const lateMs = waiting > 0 || slots ? random() * lateTimerMs : 0
         events.after(redisLegMs, () => {
           gate.told(slots)
+          if (isFlushed) events.after(redisLegMs, flush)
           const tokenInMs = Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2)
           again(own, tokenInMs, lateMs)
         })
       })
+    }
+
+    function hand(grant: TokenGrant, grantedMs: number, leastMs: number): void {
+      const id = `${grants++}`
+      waiting--
+      stock.used(events.now())
+      gate.granted(id, grant.lane)
+      events.at(Math.max(grant.atMs, leastMs), () => gate.depart(id, () => send(id, grant, grantedMs)))
     }
 
     function again(own: number, tokenInMs: number, lateMs: number): void {
@@ -135,17 +167,25 @@ export function simulate(scenario: Scenario): Run {
       const hadRoom = waiting > 0 && gate.room() > 0
       const landed = gate.landed(id, !served)
       held.push({ ...facts, ...landed, sentAtMs, atMs: events.now(), kind: served ? 'ok' : 'limited' })
+      if (held.length === 1) heldSinceMs = events.now()
       waiting++
-      if (!hadRoom && gate.room() > 0) ask()
+      const permit = waiting === 1 ? stock.take(events.now()) : undefined
+      if (permit) hand(permit.grant, events.now(), events.now())
+      else if (!hadRoom && gate.room() > 0) ask()
       if (!served) events.after(redisLegMs, flush)
-      else if (!flushDue) {
-        flushDue = true
-        events.after(flushMs + random() * lateTimerMs, flush)
+      else if (held.length === 1) {
+        const own = flushes
+        events.after(holdsMs() + random() * lateTimerMs, () => own === flushes && flush())
       }
     }
 
+    function holdsMs(): number {
+      return holdMs(learner, flushMs, defaultLearnerSettings)
+    }
+
     function flush(): void {
-      flushDue = false
+      flushes++
+      if (held.length > 0) commands.push(events.now())
       for (const outcome of held.splice(0)) {
         const before = learner
         learner = learn(before, outcome, defaultLearnerSettings)

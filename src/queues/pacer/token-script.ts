@@ -8,7 +8,7 @@
  * epoch time to milliseconds.
  */
 import { leaseLua } from './flight/lease-script.ts'
-import { mostLate } from './token.ts'
+import { blockMs, mostLate } from './token.ts'
 
 export const takeScript = `
 local now = tonumber(ARGV[8])
@@ -27,7 +27,7 @@ local last, hotUntil, hotClaim = tonumber(f[3] or '0'), tonumber(f[4] or '0'), t
 local used = cjson.decode(f[6] or '{}')
 local hot, background = tonumber(ARGV[1]), tonumber(ARGV[2])
 local horizon, slack, share, presence = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[9])
-last = math.min(last, now + horizon)
+last = math.min(last, now + math.max(${blockMs}, horizon))
 hotUntil = math.min(hotUntil, now + presence)
 local late = math.min(slack, ${mostLate} * pace.intervalMs)
 local notBefore = pace.notBeforeMs - math.max(0, pace.setAtMs - now)
@@ -95,7 +95,9 @@ while background > 0 do
   background = background - 1
 end
 ${leaseLua}redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotClaim', num(hotClaim), 'used', cjson.encode(used))
-return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants, slots }
+local learner = ''
+if ARGV[14] and ARGV[14] ~= f[2] then learner = redis.call('HGET', KEYS[1], 'learner') end
+return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants, slots, learner }
 `
 
 /** Returns the version, the learner and the time: in one script, because on a cluster each node has a clock of its own. */
@@ -105,13 +107,16 @@ local f = redis.call('HMGET', KEYS[1], 'version', 'learner')
 return { f[1], f[2], string.format('%.17g', tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000) }
 `
 
-/** ARGV: expected version, pace JSON, learner JSON. Returns {1, version, now}, or {0, version, now} on a lost race. */
+/**
+ * ARGV: expected version, pace JSON, learner JSON. Returns {1, version, now}, or on a lost race {0, version, now, learner}, so
+ * that the loser can go on from there without another command.
+ */
 export const commitScript = `
 local t = redis.call('TIME')
 local now = string.format('%.17g', tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000)
 local f = redis.call('HGET', KEYS[1], 'version')
 local version = f or ''
-if version ~= ARGV[1] then return { 0, version, now } end
+if version ~= ARGV[1] then return { 0, version, now, redis.call('HGET', KEYS[1], 'learner') } end
 local following = tostring((tonumber(version) or 0) + 1)
 redis.call('HSET', KEYS[1], 'pace', ARGV[2], 'learner', ARGV[3], 'version', following)
 return { 1, following, now }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startEmbeddedRedis } from '../embedded-redis.ts'
 import { readTakeReply } from './shared-state.ts'
 import { takeScript } from './token-script.ts'
-import { defaultTokenSettings, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
+import { blockMs, defaultTokenSettings, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
 
 const pace: Pace = { intervalMs: 100, notBeforeMs: 0, setAtMs: 0, epoch: 3, windows: [] }
 const settings = defaultTokenSettings
@@ -20,6 +20,20 @@ describe('takeTokens', () => {
     )
     expect(first.grants.map((g) => g.atMs - start)).toEqual([0, 8, 16])
     expect(first.backgroundWaitMs).toBe(24)
+  })
+
+  it('grants a block to a process that asks for one, each permit at its planned time', () => {
+    const wanted = { hot: 0, background: 500 }
+    const fine = { ...pace, intervalMs: 2 }
+    const ahead = { ...settings, horizonMs: blockMs, slackMs: 0 }
+    const first = takeTokens(emptyMeter, fine, start, wanted, ahead)
+    expect(first.grants.map((g) => g.atMs - start)).toEqual(Array.from({ length: 26 }, (_, i) => 2 * i))
+    const next = takeTokens(first.meter, fine, start + 10, wanted, ahead)
+    expect(next.grants.map((g) => g.atMs - start)).toEqual([52, 54, 56, 58, 60])
+    // Who does not take blocks, as after the pace has become coarse, is granted none of that time a second time.
+    const coarse = takeTokens(first.meter, { ...pace, intervalMs: 10 }, start + 1, wanted, settings)
+    expect(coarse.grants).toEqual([])
+    expect(coarse.backgroundWaitMs).toBe(59)
   })
 
   it('keeps the schedule when the caller comes a little late, and drops unused tokens', () => {
@@ -107,7 +121,7 @@ describe('the take script', () => {
       now += random() < 0.1 ? pick(0, 9000) + random() : pick(0, 60) + random()
       if (step % 10 === 0) {
         current = {
-          intervalMs: pick(1, 400) + random(),
+          intervalMs: (random() < 0.3 ? pick(0, 3) : pick(1, 400)) + random(),
           notBeforeMs: random() < 0.2 ? now + pick(0, 300) : 0,
           setAtMs: now + (random() < 0.2 ? pick(0, 400) : 0),
           epoch: step,
@@ -121,10 +135,14 @@ describe('the take script', () => {
         }
         await redis.hset(key, 'pace', JSON.stringify(current), 'version', '7')
       }
-      const wanted = { hot: random() < 0.2 ? pick(1, 3) : 0, background: pick(0, 8) }
-      const expected = takeTokens(meter, current, now, wanted, settings)
+      const horizonMs = random() < 0.3 ? blockMs : settings.horizonMs
+      const wanted = {
+        hot: random() < 0.2 ? pick(1, 3) : 0,
+        background: random() < 0.2 ? pick(20, 60) : pick(0, 8),
+      }
+      const expected = takeTokens(meter, current, now, wanted, { ...settings, horizonMs })
       meter = expected.meter
-      const { horizonMs, slackMs, hotShare, hotPresenceMs } = settings
+      const { slackMs, hotShare, hotPresenceMs } = settings
       const reply = await redis.eval(
         takeScript,
         1,

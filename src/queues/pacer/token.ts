@@ -47,7 +47,7 @@ export interface Meter {
 export interface TokenSettings {
   /**
    * A token that is due within this time is granted now and used when it is due. For longer waits the caller asks
-   * again.
+   * again. A process that takes blocks asks with `blockMs`.
    */
   horizonMs: number
   /** A caller may come this late for its token before the schedule moves on. */
@@ -94,6 +94,11 @@ export const defaultTokenSettings: TokenSettings = {
   hotShare: 0.2,
   hotPresenceMs: 2000,
 }
+
+/** At smaller intervals timers are too coarse to keep requests apart, and permits may be taken in blocks. */
+export const fineMs = 3
+/** The horizon of a process that takes blocks: one call for all that it uses in this time. */
+export const blockMs = 50
 
 /** A schedule that is late makes up for no more than so many grants: more would stand close together. */
 export const mostLate = 1.5
@@ -144,11 +149,11 @@ export function takeTokens(
   }
 }
 
-/** No grant is further ahead than the horizon, unless the clock was set back since. */
+/** No grant is further ahead than a block, unless the clock was set back since. */
 function withinClock(meter: Meter, nowMs: number, settings: TokenSettings): Meter {
   return {
     ...meter,
-    lastAtMs: Math.min(meter.lastAtMs, nowMs + settings.horizonMs),
+    lastAtMs: Math.min(meter.lastAtMs, nowMs + Math.max(blockMs, settings.horizonMs)),
     hotUntilMs: Math.min(meter.hotUntilMs, nowMs + settings.hotPresenceMs),
   }
 }

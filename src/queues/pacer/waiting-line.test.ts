@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { SharedState, TakeAnswer } from './shared-state.ts'
 import { createGate } from './flight/gate.ts'
 import { createWaitingLine } from './waiting-line.ts'
@@ -10,16 +11,23 @@ function openGate() {
   return createGate('this', () => performance.now())
 }
 
+const noReports = { ripeVersion: () => undefined, refreshed: () => {} }
+
+function lineOn(shared: SharedState) {
+  return createWaitingLine(shared, { horizonMs: 20 }, openGate(), noReports)
+}
+
 const slowTokens = () => evenTokens(200)
 
 /** A Redis that grants every request: a token each interval, up to 20 ms ahead. */
-function evenTokens(intervalMs = 5): SharedState {
+function evenTokens(intervalMs = 5, asks: number[] = []): SharedState {
   let lastMs = performance.now()
-  const take = async (wanted: { hot: number; background: number }): Promise<TakeAnswer> => {
+  const take: SharedState['take'] = async (wanted, _slots, { horizonMs }): Promise<TakeAnswer> => {
     const nowMs = performance.now()
+    asks.push(wanted.hot + wanted.background)
     const grants: TakeAnswer['grants'] = []
     for (const lane of ['hot', 'background'] as const) {
-      for (let left = wanted[lane]; left > 0 && lastMs + intervalMs <= nowMs + 20; left -= 1) {
+      for (let left = wanted[lane]; left > 0 && lastMs + intervalMs <= nowMs + horizonMs; left -= 1) {
         lastMs = Math.max(lastMs + intervalMs, nowMs)
         grants.push({ atMs: lastMs, lane, epoch: 0, busy: true, places: [] })
       }
@@ -31,7 +39,7 @@ function evenTokens(intervalMs = 5): SharedState {
 }
 
 test('a hot request overtakes background requests that hold tokens and wait', async () => {
-  const line = createWaitingLine(evenTokens(), 20, openGate())
+  const line = lineOn(evenTokens())
   const served: string[] = []
   const take = (lane: 'hot' | 'background', name: string) =>
     line.take({ lane, maxWaitMs: 1_000 }).then((answer) => served.push(`${name} ${answer.granted}`))
@@ -54,7 +62,7 @@ test('a hot request overtakes background requests that hold tokens and wait', as
 })
 
 test('of two hot requests none takes the other’s token', async () => {
-  const line = createWaitingLine(evenTokens(), 20, openGate())
+  const line = lineOn(evenTokens())
   const served: string[] = []
   const both = ['first', 'second'].map((name) =>
     line.take({ lane: 'hot', maxWaitMs: 1_000 }).then(() => served.push(name)),
@@ -65,7 +73,7 @@ test('of two hot requests none takes the other’s token', async () => {
 })
 
 test('requests laid aside at the first pace come back while it doubles, and later when it is their turn', async () => {
-  const line = createWaitingLine(slowTokens(), 20, openGate())
+  const line = lineOn(slowTokens())
   const crowd = () => Array.from({ length: 60 }, () => line.take({ lane: 'background', maxWaitMs: 2_000 }))
   const longestAsideMs = async () => {
     const answers = crowd()
@@ -76,4 +84,92 @@ test('requests laid aside at the first pace come back while it doubles, and late
   expect(await longestAsideMs()).toBeLessThan(2_500)
   expect(await longestAsideMs()).toBeGreaterThan(11_000)
   line.close()
+})
+
+describe('at a high pace', () => {
+  /** After this many requests, 4 ms apart, the pace counts as found. */
+  const found = 1_300
+
+  /** Requests that come one by one, `everyMs` apart. Returns when each was let go. */
+  async function one(line: ReturnType<typeof lineOn>, everyMs: number, count: number): Promise<number[]> {
+    const times: number[] = []
+    for (let i = 0; i < count; i++) {
+      void line.take({ lane: 'background', maxWaitMs: 2_000 }).then(() => times.push(performance.now()))
+      await vi.advanceTimersByTimeAsync(everyMs)
+    }
+    return times
+  }
+
+  test('one call to Redis serves the requests of some tens of milliseconds, and each has its permit at once', async () => {
+    const asks: number[] = []
+    const line = lineOn(evenTokens(1, asks))
+    await one(line, 4, found)
+    asks.length = 0
+    const beganMs = performance.now()
+    const times = await one(line, 4, 200)
+    expect(times).toHaveLength(200)
+    for (const [i, atMs] of times.entries()) expect(atMs - beganMs - 4 * i).toBeLessThanOrEqual(1)
+    expect(asks.length / 200).toBeLessThan(0.15)
+    // No more is asked for than comes in 50 ms.
+    expect(Math.max(...asks)).toBeLessThanOrEqual(14)
+    line.close()
+  })
+
+  test('an idle process takes nothing ahead, and gives up what it holds', async () => {
+    const asks: number[] = []
+    const line = lineOn(evenTokens(1, asks))
+    await one(line, 4, found)
+    await vi.advanceTimersByTimeAsync(5_000)
+    asks.length = 0
+    await one(line, 1_000, 3)
+    expect(asks).toEqual([1, 1, 1])
+    line.close()
+  })
+
+  test('nothing is taken ahead while the pace is being found', async () => {
+    const asks: number[] = []
+    const line = lineOn(evenTokens(1, asks))
+    await one(line, 4, 1_000)
+    expect(Math.max(...asks)).toBe(1)
+    line.close()
+  })
+
+  test('nothing is taken ahead at a low pace, nor where windows are counted', async () => {
+    const place = { anchorMs: 0, lengthMs: 60_000, index: 1, ordinal: 1 }
+    const even = evenTokens(1)
+    const counted = {
+      take: async (...wanted: Parameters<SharedState['take']>) => {
+        const answer = await even.take(...wanted)
+        asks.push(wanted[0].background)
+        return { ...answer, grants: answer.grants.map((grant) => ({ ...grant, places: [place] })) }
+      },
+    } as unknown as SharedState
+    const asks: number[] = []
+    for (const line of [lineOn(evenTokens(4, asks)), lineOn(counted)]) {
+      await one(line, 5, found)
+      expect(Math.max(...asks)).toBe(1)
+      expect(asks.length).toBe(found)
+      asks.length = 0
+      line.close()
+    }
+  })
+
+  test('a press takes the earliest permit of its process, and none before its planned time', async () => {
+    const asks: number[] = []
+    const line = lineOn(evenTokens(1, asks))
+    await one(line, 4, found)
+    const served: string[] = []
+    const take = (lane: Lane, name: string) =>
+      line.take({ lane, maxWaitMs: 2_000 }).then(() => served.push(name))
+    for (let i = 0; i < 30; i++) void take('background', `background ${i}`)
+    await vi.advanceTimersByTimeAsync(2)
+    const before = served.length
+    const pressedMs = performance.now()
+    const press = take('hot', 'press').then(() => performance.now() - pressedMs)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await press).toBeLessThanOrEqual(2)
+    expect(served.indexOf('press')).toBeLessThanOrEqual(before + 2)
+    expect(served).toHaveLength(31)
+    line.close()
+  })
 })

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Gate } from './flight/gate.ts'
 import { encodeGrant } from './grant.ts'
+import type { Reports } from './reports.ts'
 import { createRising } from './rising.ts'
-import type { SharedState } from './shared-state.ts'
+import type { SharedState, TakeAnswer } from './shared-state.ts'
+import { createStock, type Permit } from './stock.ts'
+import { blockMs, fineMs, type TokenGrant, type TokenSettings } from './token.ts'
 
 export type Take = { granted: true; grantId: string } | { granted: false; retryInMs: number }
 
@@ -18,10 +21,9 @@ interface Waiter {
 
 /** Two tokens of one process are used no nearer to each other than this share of the interval. */
 const leastGap = 0.6
-/** At smaller intervals, timers are too coarse to keep requests apart. */
-const fineMs = 3
 const earlyMs = 0.3
 const longestPauseMs = 250
+const mostAtOnce = 50
 
 export interface TakeOptions {
   lane: Lane
@@ -30,13 +32,25 @@ export interface TakeOptions {
 }
 
 /**
- * The requests that wait in this process. It asks Redis for all of them together, one call at a time, hot ones first.
+ * The requests that wait in this process. It asks Redis for all of them together, one call at a time, hot ones first. At a high pace
+ * the call also brings permits for requests that are about to come (`stock.ts`).
  */
-export function createWaitingLine(shared: SharedState, horizonMs: number, gate: Gate) {
+export function createWaitingLine(
+  shared: SharedState,
+  { horizonMs }: Pick<TokenSettings, 'horizonMs'>,
+  gate: Gate,
+  reports: Pick<Reports, 'ripeVersion' | 'refreshed'>,
+) {
   const waiting: Record<Lane, Waiter[]> = { hot: [], background: [] }
   /** Tokens that are granted and not yet used, in the order in which they are due. */
   const held: { waiter: Waiter; grantId: string; dueMs: number; gapMs: number }[] = []
   const rising = createRising(performance.now())
+  const stock = createStock<TokenGrant>()
+  /** The pace is high and has been found, as the last answer of Redis had it: permits are taken in blocks. */
+  let takesBlocks = false
+  let mayTakeAhead = false
+  /** The clock of Redis minus the clock of this process. */
+  let clockMs = 0
   let usedAtMs = -Infinity
   let timer: NodeJS.Timeout | null = null
   let asking = false
@@ -49,7 +63,6 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
 
   async function serve(): Promise<void> {
     asking = true
-    isUrgent = true
     try {
       while (!closed) {
         const inMs = askInMs()
@@ -81,39 +94,66 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
     isUrgent = false
     const room = gate.room()
     const hot = Math.min(waiting.hot.length, room)
+    const background = Math.min(waiting.background.length, room - hot, mostAtOnce)
+    const known = reports.ripeVersion()
     const answer = await shared.take(
-      { hot, background: Math.min(waiting.background.length, room - hot, 50) },
+      { hot, background: background + ahead(hot + background) },
       gate.asked({ hot: waiting.hot.length, background: waiting.background.length }),
+      { horizonMs: takesBlocks ? Math.max(blockMs, horizonMs) : horizonMs, knownVersion: known },
     )
     gate.told(answer.slots)
-    rising.see(answer.intervalMs, performance.now())
+    if (known !== undefined) reports.refreshed(known, answer)
+    const nowMs = performance.now()
+    clockMs = answer.nowMs - nowMs
+    rising.see(answer.intervalMs, nowMs)
+    takesBlocks = answer.intervalMs < fineMs && rising.isOver(nowMs)
+    mayTakeAhead = takesBlocks && isFree(answer)
+    if (!mayTakeAhead) stock.clear()
     for (const grant of answer.grants) {
-      // The request may have been aborted in the meantime. A token without a waiter is lost: it is not given to a
-      // request for which no token was asked.
+      const permit = { grant, dueMs: grant.atMs - clockMs }
+      // The request may have been aborted in the meantime. At a low pace a token without a waiter is lost: it is not given to
+      // a request for which no token was asked.
       const waiter = waiting[grant.lane].shift() ?? waiting.background.shift()
-      if (!waiter) continue
-      // A late caller's token is in the past; it is used now.
-      const grantId = encodeGrant(
-        { ...grant, atMs: Math.max(grant.atMs, answer.nowMs) },
-        randomBytes(4).toString('hex'),
-      )
-      hand(waiter, grantId, grant.atMs - answer.nowMs, answer.intervalMs)
+      if (waiter) hand(waiter, permit, answer.intervalMs)
+      else if (mayTakeAhead) stock.put(permit)
     }
-    const intervalMs = Math.max(answer.intervalMs, gate.intervalMs())
-    refuseHopeless(intervalMs, answer.hotWaitMs, answer.backgroundWaitMs)
+    useStock()
+    refuseHopeless(Math.max(answer.intervalMs, gate.intervalMs()), answer.hotWaitMs, answer.backgroundWaitMs)
     // Ask again before the token is due, so that a late timer does not cost any of the rate. For a hot request, ask as soon
     // as a token can be granted, because a background request here may hold an earlier one. Also ask now and then because
     // blocks end early.
     const waitMs =
-      waiting.hot.length > 0 ? answer.hotWaitMs - horizonMs : answer.backgroundWaitMs - horizonMs / 2
+      waiting.hot.length > 0
+        ? answer.hotWaitMs - (takesBlocks ? blockMs : horizonMs)
+        : answer.backgroundWaitMs - horizonMs / 2
     tokenAtMs = performance.now() + Math.min(longestPauseMs, Math.max(1, waitMs))
+  }
+
+  /** Permits to ask for beyond those of requests that wait. */
+  function ahead(waiting: number): number {
+    return mayTakeAhead ? Math.min(mostAtOnce, stock.lacks(waiting, performance.now())) : 0
+  }
+
+  /** Gives the permits that were taken ahead to those who came meanwhile. */
+  function useStock(): void {
+    for (;;) {
+      const permit = length() > 0 ? stock.take(performance.now()) : undefined
+      const waiter = permit && (waiting.hot.shift() ?? waiting.background.shift())
+      if (!waiter) return
+      hand(waiter, permit, 0)
+    }
   }
 
   /**
    * Tokens are granted a little ahead. A hot request takes the token of a background request that holds one here and
    * waits for its time.
    */
-  function hand(waiter: Waiter, grantId: string, inMs: number, intervalMs: number): void {
+  function hand(waiter: Waiter, { grant, dueMs }: Permit<TokenGrant>, intervalMs: number): void {
+    const nowMs = performance.now()
+    // A late caller's token is in the past; it is used now.
+    const atMs = Math.max(grant.atMs, nowMs + clockMs)
+    const grantId = encodeGrant({ ...grant, atMs }, randomBytes(4).toString('hex'))
+    stock.used(nowMs)
     const holder = waiter.lane === 'hot' ? held.find((each) => mayBeOvertaken(each.waiter)) : undefined
     const next = holder?.waiter ?? waiter
     if (holder) {
@@ -122,7 +162,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
     }
     const gapMs = intervalMs < fineMs ? 0 : leastGap * intervalMs
     gate.granted(grantId, waiter.lane)
-    held.push({ waiter: next, grantId, dueMs: performance.now() + (inMs <= 1 ? 0 : inMs), gapMs })
+    held.push({ waiter: next, grantId, dueMs: dueMs - nowMs <= 1 ? nowMs : dueMs, gapMs })
     useDue()
   }
 
@@ -192,11 +232,12 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
         signal?.addEventListener('abort', leave, { once: true })
         const wasEmpty = waiting.background.length === 0
         waiting[lane].push(waiter)
+        useStock()
+        if (length() === 0) return
+        // At a fine interval the time of the next token is known well enough: others who come until then go with this one.
+        if (lane === 'hot' || (wasEmpty && !takesBlocks)) isUrgent = true
         if (!asking) void serve()
-        else if (wake && (lane === 'hot' || wasEmpty)) {
-          isUrgent = true
-          wake()
-        }
+        else if (lane === 'hot' || wasEmpty) wake?.()
       })
     },
 
@@ -215,6 +256,11 @@ export function createWaitingLine(shared: SharedState, horizonMs: number, gate: 
       wake?.()
     },
   }
+}
+
+/** A permit that is not used is missed where requests are counted by windows or by slots. */
+function isFree({ grants, slots }: TakeAnswer): boolean {
+  return slots === undefined && grants.every(({ places }) => places.length === 0)
 }
 
 function mayBeOvertaken({ lane, wasOvertaken: hasGivenWay }: Waiter): boolean {

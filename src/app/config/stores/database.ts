@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { ConfigError } from '../../../domain/errors.ts'
 import { ofType, setting } from '../../../domain/setting.ts'
 import type { Connections } from '../../../store/database/database.ts'
+import type { Environment } from '../environment.ts'
 
 /** A process by what it does: a role of `paydirt start`, or any other command and the library. */
 export type ProcessRole = (typeof processRoles)[number]
@@ -35,6 +37,11 @@ export const databaseSchema = z.strictObject({
     default: 60,
     example: 30,
   }),
+  readBehindSeconds: setting(ofType('seconds', z.number().min(1).max(60)), {
+    means: 'the most that the standby of `DATABASE_READ_URL` may be behind to be read',
+    default: 3,
+    example: 5,
+  }),
 })
 
 /** Returns how each process connects, by its role. */
@@ -50,6 +57,24 @@ export function connectionsConfig(
       idleInTransactionSeconds: file?.idleInTransactionSeconds ?? 60,
     },
   })
+}
+
+/** The standby from which pages are read. */
+export interface ReadsConfig {
+  url: string
+  mostBehindMs: number
+}
+
+/** @throws ConfigError for a standby without its primary */
+export function readsConfig(
+  { DATABASE_READ_URL: url, DATABASE_URL: primary }: Environment,
+  file: z.output<typeof databaseSchema> | undefined,
+): ReadsConfig | undefined {
+  if (url === undefined) return undefined
+  if (primary === undefined) {
+    throw new ConfigError('bad_environment', 'DATABASE_READ_URL needs DATABASE_URL: it is a standby of that')
+  }
+  return { url, mostBehindMs: (file?.readBehindSeconds ?? 3) * 1_000 }
 }
 
 /** A person waits for the web role. A command may read or erase a whole ledger. */

@@ -18,6 +18,18 @@ export const storeVariables = {
       example: 'postgres://paydirt@db.example.com/paydirt',
     },
   ),
+  DATABASE_READ_URL: setting(
+    ofType(
+      '`postgres://` URL',
+      z.string().refine((url) => databaseAddresses(url) !== undefined, 'is not a postgres:// URL'),
+    ),
+    {
+      means:
+        'a standby of `DATABASE_URL`, from which [pages and metrics are read](operations.md#reading-from-a-standby); never what decides about money',
+      defaultText: 'everything is read from `DATABASE_URL`',
+      example: 'postgres://paydirt@standby.example.com/paydirt',
+    },
+  ),
   REDIS_URL: setting(
     ofType(
       '`redis://` URL',

@@ -20,7 +20,11 @@ export interface Visitor {
 }
 
 export interface DeskEnv {
-  Variables: { visitor: Visitor }
+  Variables: {
+    visitor: Visitor
+    /** The page was read from a standby, which may lack what is younger than this. */
+    behindMs?: number | undefined
+  }
   Bindings: { incoming?: { socket?: { remoteAddress?: string } } }
 }
 

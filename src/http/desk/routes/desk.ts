@@ -4,6 +4,7 @@ import type { AuditLog } from '../../../store/access/audit.ts'
 import type { Database } from '../../../store/database/database.ts'
 import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
 import type { DeskAccess } from '../access/access.ts'
+import type { DeskReads } from '../access/freshness.ts'
 import type { DeskEnv } from '../access/gate.ts'
 import type { DeskCaps } from '../model/budgets.ts'
 import type { NowModel } from '../model/now.ts'
@@ -15,6 +16,8 @@ import type { Page, Shell } from '../view/layout.ts'
 
 export interface DeskOptions {
   db: Database
+  /** Absent: everything is read from `db`. */
+  reads?: DeskReads | undefined
   now: () => Date
   access: DeskAccess
   sessions: SessionLedger
@@ -42,6 +45,11 @@ export interface Desk extends DeskOptions {
   asset: (name: string) => string
   watch: StoreWatch
   readNow(): Promise<NowModel>
+  /**
+   * Reads for a page, from a standby where there is one that is near and this visitor has changed nothing of late. `read` must
+   * change nothing.
+   */
+  read<T>(context: Context<DeskEnv>, read: (db: Database) => Promise<T>): Promise<T>
   shell(context: Context<DeskEnv>): Promise<Shell>
   show(context: Context<DeskEnv>, page: Page, status?: 200 | 400 | 404 | 409): Promise<Response>
   requires(role: DeskRole): MiddlewareHandler<DeskEnv>
@@ -66,6 +74,7 @@ export async function shellOf(
     ...(await spendingState(desk.watch.guard(desk.spendSwitch.isStopped()))),
     asset: desk.asset,
     notice: notices[context.req.query('done') ?? ''],
+    behindMs: context.get('behindMs'),
   }
 }
 

@@ -16,7 +16,8 @@ export function failureRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { db, ports } = desk
 
   app.get('/failures', desk.requires('viewer'), async (context) => {
-    return desk.show(context, failuresPage(await groups(), failureDays, await desk.shell(context)))
+    const found = await desk.read(context, (reads) => groups(reads))
+    return desk.show(context, failuresPage(found, failureDays, await desk.shell(context)))
   })
 
   app.get('/failures/:group', desk.requires('viewer'), async (context) => {
@@ -55,8 +56,8 @@ export function failureRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return context.redirect(`/failures?done=${records > 0 ? 'skipped' : 'nothing'}`, 303)
   })
 
-  function groups(): Promise<FailureGroup[]> {
-    return failureGroups(db, { since: since(), connectors: background() })
+  function groups(from = db): Promise<FailureGroup[]> {
+    return failureGroups(from, { since: since(), connectors: background() })
   }
 
   /** Returns the group's current state; undefined when it was retried or skipped in the meantime. */

@@ -36,16 +36,18 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
 
   app.get('/runs', viewer, async (context) => {
     const [older, newer] = [runCursor(context.req.query('older')), runCursor(context.req.query('newer'))]
-    const found = await runHeads(db, {
-      limit: runsPerPage + 1,
-      before: newer ? undefined : older,
-      after: newer,
+    const { heads, isMore, figures, undone } = await desk.read(context, async (reads) => {
+      const found = await runHeads(reads, {
+        limit: runsPerPage + 1,
+        before: newer ? undefined : older,
+        after: newer,
+      })
+      const isMore = found.length > runsPerPage
+      // The one too many is the first of a page that was read backwards.
+      const heads = newer && isMore ? found.slice(1) : found.slice(0, runsPerPage)
+      const ids = heads.map(({ id }) => id)
+      return { heads, isMore, figures: await funnels(reads, ids), undone: await undoneFields(reads, ids) }
     })
-    const isMore = found.length > runsPerPage
-    // The one too many is the first of a page that was read backwards.
-    const heads = newer && isMore ? found.slice(1) : found.slice(0, runsPerPage)
-    const ids = heads.map(({ id }) => id)
-    const [figures, undone] = [await funnels(db, ids), await undoneFields(db, ids)]
     const runs = heads.flatMap((run) => {
       const funnel = figures.get(run.id)
       return funnel ? [{ run, funnel, undone: undone.get(run.id) }] : []
@@ -62,7 +64,13 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const id = context.req.param('id')
     const place = placeOf((name) => context.req.query(name))
     const connectors = ports.syncable().map(({ connector }) => connector)
-    const reading = await readRun(db, id, { now: desk.now(), connectors, place, prices: desk.caps.prices })
+    const options = { now: desk.now(), connectors, place, prices: desk.caps.prices }
+    // A run that was begun just now, by whomever, is not called missing because the standby lacks it.
+    let reading = await desk.read(context, (reads) => readRun(reads, id, options))
+    if (!reading) {
+      context.set('behindMs', undefined)
+      reading = await readRun(db, id, options)
+    }
     if (!reading) return missing(context, `Run ${id.slice(0, 40)} not found.`)
     return desk.show(context, runPage(reading, await desk.shell(context)))
   })
@@ -71,15 +79,19 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const at = desk.now()
     const connectors = ports.syncable().map(({ connector }) => connector)
     const scopes = budgetScopes(at, [], connectors).map(({ scope }) => scope)
-    const [days, totals, byConnector, byField, refused, money, reconciliation] = await Promise.all([
-      spendDays(db, new Date(at.getTime() - (chartDays - 1) * dayMs), at),
-      spendTotals(db),
-      spendBy(db, 'connector'),
-      spendBy(db, 'field'),
-      refusals(db),
-      moneyNow(db, at, scopes),
-      lastReconciliation(db),
-    ])
+    const [days, totals, byConnector, byField, refused, money, reconciliation] = await desk.read(
+      context,
+      (reads) =>
+        Promise.all([
+          spendDays(reads, new Date(at.getTime() - (chartDays - 1) * dayMs), at),
+          spendTotals(reads),
+          spendBy(reads, 'connector'),
+          spendBy(reads, 'field'),
+          refusals(reads),
+          moneyNow(reads, at, scopes),
+          lastReconciliation(reads),
+        ]),
+    )
     const model = {
       days,
       totals,

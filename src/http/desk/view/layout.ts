@@ -19,6 +19,8 @@ export interface Shell {
   asset: (name: string) => string
   /** Shown once, above the page, after an action. */
   notice?: string | undefined
+  /** The page was read from a standby, which may lack what is younger than this. */
+  behindMs?: number | undefined
 }
 
 export interface Page {
@@ -99,10 +101,15 @@ export function layout(shell: Shell, page: Page): Markup {
             </div>
             ${shell.notice ? html`<p class="notice" role="status">${shell.notice}</p>` : ''}
             <div class="page">${page.body}</div>
+            ${shell.behindMs === undefined ? '' : html`<p class="note">${behindText(shell.behindMs)}</p>`}
           </main>
         </div>
       </body>
     </html>`
+}
+
+function behindText(behindMs: number): string {
+  return `Read from the standby, at most ${(Math.ceil(behindMs / 100) / 10).toFixed(1)} s behind.`
 }
 
 /** A page without the frame: the sign-in form, or an error. */

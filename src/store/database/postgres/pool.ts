@@ -17,6 +17,8 @@ export interface PoolOptions extends DatabaseAddresses {
   connections: number
   applicationName: string
   limits: ConnectionLimits
+  /** Statements that write are refused, whatever the server is. */
+  isReadOnly?: boolean
 }
 
 export interface LedgerPool extends PostgresPool {
@@ -63,6 +65,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
     keepAlive: true,
     application_name: options.applicationName,
+    ...(options.isReadOnly ? { options: '-c default_transaction_read_only=on' } : {}),
     ...parameters,
     ...(limits.statementSeconds > 0 ? { query_timeout: parameters.statement_timeout + silenceMs } : {}),
     // By default the driver returns bigints as strings, and JSON as it is stored.
@@ -103,7 +106,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
         if (refusedParameter.test(String((error as Error).message)) && !wasRefused) {
           wasRefused = true
           setsLocally = true
-          Object.assign(pool.options, noParameters)
+          Object.assign(pool.options, noParameters, { options: undefined })
           continue
         }
         if (allInUse.test(String((error as Error).message))) throw error

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { encodeGrant } from './grant.ts'
+import { defaultLearnerSettings, newLearner, type Learner } from './learner.ts'
+import { createReports, holdMs } from './reports.ts'
+import type { Commit, SharedState } from './shared-state.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const settings = defaultLearnerSettings
+
+/** A Redis that counts what it is sent. `other` commits as another process would. */
+function sharedAt(perSecond: number) {
+  let learner: Learner = { ...newLearner(settings), phase: 'hold', rate: perSecond }
+  let version = 0
+  const sent: string[] = []
+  const shared = {
+    async read() {
+      sent.push('read')
+      return { nowMs: performance.now(), version: String(version), learner }
+    },
+    async commit(known: string, next: Learner): Promise<Commit> {
+      const isStored = known === String(version)
+      sent.push(isStored ? `commit of ${next.totals.ok + next.totals.limited}` : 'lost race')
+      if (isStored) [version, learner] = [version + 1, next]
+      const answer = { version: String(version), nowMs: performance.now() }
+      return isStored ? { ...answer, isStored } : { ...answer, isStored, learner }
+    },
+  } as unknown as SharedState
+  return {
+    shared,
+    sent,
+    now: () => ({ version: String(version), learner }),
+    other() {
+      version += 1
+      learner = { ...learner, totals: { ...learner.totals, ok: learner.totals.ok + 1 } }
+    },
+  }
+}
+
+function outcome(kind: 'ok' | 'limited') {
+  const grant = { atMs: performance.now(), lane: 'background', epoch: 0, busy: false, places: [] } as const
+  return { grantId: encodeGrant(grant, 'c0ffee'), kind }
+}
+
+async function started(perSecond: number) {
+  const redis = sharedAt(perSecond)
+  const reports = createReports(redis.shared, settings, 50)
+  void reports.add(outcome('ok'), performance.now())
+  await vi.advanceTimersByTimeAsync(50)
+  redis.sent.length = 0
+  return { ...redis, reports, add: (kind: 'ok' | 'limited') => reports.add(outcome(kind), performance.now()) }
+}
+
+test('successes are held for 50 ms at a low pace, and for 90 ms at a high one', async () => {
+  for (const [perSecond, heldMs] of [
+    [100, 50],
+    [900, 90],
+  ] as const) {
+    const { add, sent } = await started(perSecond)
+    void add('ok')
+    await vi.advanceTimersByTimeAsync(heldMs - 1)
+    void add('ok')
+    expect(sent).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(sent).toEqual(['commit of 3'])
+  }
+})
+
+test('a refusal is told at once at any pace, and takes along what is held', async () => {
+  const { add, sent } = await started(900)
+  void add('ok')
+  await add('limited')
+  expect(sent).toEqual(['commit of 3'])
+})
+
+test('who comes second goes on from what the other has stored, without asking for it', async () => {
+  const { add, sent, other, now } = await started(100)
+  void add('ok')
+  other()
+  await vi.advanceTimersByTimeAsync(50)
+  expect(sent).toEqual(['lost race', 'commit of 3'])
+  expect(now().learner.totals.ok).toBe(3)
+})
+
+test('what was held for half of its time goes with the next call for permits, in one command', async () => {
+  const { add, sent, other, now, reports } = await started(900)
+  void add('ok')
+  await vi.advanceTimersByTimeAsync(44)
+  expect(reports.ripeVersion()).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1)
+  const asked = reports.ripeVersion()
+  expect(asked).toBe('1')
+  other()
+  reports.refreshed(String(asked), now())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(sent).toEqual(['commit of 3'])
+  // Nothing is left for the timer.
+  await vi.advanceTimersByTimeAsync(200)
+  expect(sent).toHaveLength(1)
+})
+
+test('an answer that was overtaken by a report of this process is left alone', async () => {
+  const { add, now, reports, sent } = await started(900)
+  void add('ok')
+  await vi.advanceTimersByTimeAsync(45)
+  const asked = String(reports.ripeVersion())
+  const old = now()
+  await add('limited')
+  reports.refreshed(asked, old)
+  await add('limited')
+  expect(sent).toEqual(['commit of 3', 'commit of 4'])
+})
+
+test('while the pace is being found, successes are told soon at any pace', () => {
+  const found: Learner = { ...newLearner(settings), phase: 'hold', rate: 900 }
+  expect(holdMs(found, 50, settings)).toBe(90)
+  expect(holdMs({ ...found, phase: 'learn' }, 50, settings)).toBe(50)
+  expect(holdMs({ ...found, phase: 'learn', rate: settings.maxPerSecond }, 50, settings)).toBe(90)
+})
