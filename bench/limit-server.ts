@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { breathing, evenlySpaced, inFlight, neighbour, withPenalty } from '../src/queues/pacer/shapes.ts'
 import { fixedWindow, outboundDelay, type HiddenLimit } from '../src/queues/pacer/simulation.ts'
+import { companyAnswer } from '../src/sandbox/data/company.ts'
 import { createDice } from '../src/sandbox/random.ts'
 import type { RateLimit } from '../src/sandbox/faults/faults.ts'
 import { createRateLimiter, type RateLimiter } from '../src/sandbox/faults/rate-limiter.ts'
@@ -48,9 +49,13 @@ const dice = createDice('limit server')
 const random = () => dice.roll()
 
 const server = createServer((request, response) => {
-  request.resume()
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    const book = books.get(request.url?.slice(1) ?? '')?.at(-1)
+    // Below the name of a limit is the service's own path: then the answer is one of the service.
+    const [id = '', ...servicePath] = (request.url ?? '').slice(1).split('/')
+    const book = books.get(id)?.at(-1)
+    const body = servicePath.length > 0 ? serviceAnswer(Buffer.concat(chunks).toString()) : '{}'
     // The network delay, as in the simulation: the loopback has none.
     setTimeout(
       () => {
@@ -58,7 +63,9 @@ const server = createServer((request, response) => {
         setTimeout(
           () => {
             if (status === 200) book?.hidden?.left?.()
-            response.writeHead(status).end('{}')
+            if (status === 200) response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+            else
+              response.writeHead(status).end('{"error":"Rate limit exceeded; retry after the window resets"}')
           },
           status === 429 ? 0 : serviceMs(book),
         )
@@ -82,6 +89,11 @@ server.listen(0, '127.0.0.1', () => {
     phases: (id: string) => (books.get(id) ?? []).map(phaseOf),
   })
 })
+
+function serviceAnswer(body: string): string {
+  const { profnet_url: profile } = JSON.parse(body || '{}') as { profnet_url?: string }
+  return JSON.stringify(profile === undefined ? {} : companyAnswer(profile))
+}
 
 /** Shorter windows come first: a request that they refuse does not count for the longer ones. */
 function admit(book: Book, nowMs: number): boolean {

@@ -17,7 +17,7 @@ export const usage = `npm run bench -- [NAME...] [OPTION...]
   NAME              run only these benchmarks: NAMES
   --json            print one JSON document
   --quick           a smoke run: every step runs, and the figures mean nothing
-  --only A,B        parts of a benchmark, such as shape,cold of pacing
+  --only A,B        parts of a benchmark, such as shape,cold,command of pacing
   --sizes N,N       numbers of records
   --stores S        embedded, servers or both (embedded,servers)
   --repeat N        as many runs of each

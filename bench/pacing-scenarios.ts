@@ -3,7 +3,7 @@ import type { Rule, Shape } from './limit-server.ts'
 export interface PacingScenario {
   id: string
   /** The name under which `--only` finds it. */
-  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold' | 'nginx'
+  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold' | 'nginx' | 'command'
   label: string
   goal: string
   /** The limits in force, one after the other, each for a number of seconds. */
@@ -13,6 +13,8 @@ export interface PacingScenario {
   learnSeconds: number
   /** The room for extra requests of nginx's `limit_req`, which then judges in place of our own server. */
   nginxBurst?: number
+  /** `paydirt csv` with an API key and settings of its own sends the requests, in place of the pacer alone. */
+  isCommand?: boolean
 }
 
 const second = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 1_000 })
@@ -89,7 +91,7 @@ export function pacingWaves(): PacingScenario[][] {
       ),
     ),
   ]
-  return [slow, ...fast, ...faster, ...changing, ...shaped(), ...judgedByNginx()]
+  return [slow, ...fast, ...faster, ...changing, ...shaped(), ...byCommand(), ...judgedByNginx()]
 }
 
 function judgedByNginx(): PacingScenario[][] {
@@ -102,6 +104,47 @@ function judgedByNginx(): PacingScenario[][] {
       nginxBurst,
     })),
   )
+}
+
+/** What a user of the command line sees: the first third of a run is left out. One at a time, as the command takes a core. */
+function byCommand(): PacingScenario[][] {
+  const of = (
+    label: string,
+    goal: string,
+    served: number,
+    shape?: Shape,
+    seconds = 120,
+  ): PacingScenario[] => [
+    {
+      ...scenario('command', `paydirt csv: ${label}`, goal, 1, Math.round(seconds / 3), [
+        [{ kind: 'fixed', limit: served, windowMs: 1_000, ...(shape && { shape }) }],
+        seconds,
+      ]),
+      isCommand: true,
+    },
+  ]
+  return [
+    of('20 a second, spaced, 1 extra', '95 / 0.5', 20, { kind: 'spaced', perSecond: 20, burst: 1 }),
+    of('20 a second, 5 s closed after a refusal', '95', 20, {
+      kind: 'penalty',
+      perSecond: 20,
+      penaltyMs: 5_000,
+    }),
+    of('6 at once, 40 ms each', '93 / 0.5', 150, { kind: 'at-once', most: 6, serviceMs: 40 }),
+    of('30 and 10 a second, 20 s each', '85', 20, {
+      kind: 'breathing',
+      high: 30,
+      low: 10,
+      periodMs: 40_000,
+    }),
+    of('20 a second beside a neighbour', '90', 14, {
+      kind: 'neighbour',
+      perSecond: 20,
+      most: 0.6,
+      turnMs: 5_000,
+    }),
+    of('31 a second, fixed', '98.5 / 0.4', 31),
+  ]
 }
 
 /** Limits that are no counts of windows, and the first half minute of a cold run. The network adds nothing here. */

@@ -1,17 +1,19 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { loadavg } from 'node:os'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { missingServers, startRedis } from '../test/faults/servers.ts'
 import { startEmbeddedRedis } from '../src/queues/embedded-redis.ts'
 import { arrivalGaps } from './arrival-gaps.ts'
 import { startChild, type Child } from './child.ts'
+import { writeCompanies } from './companies-csv.ts'
 import type { Phase, Rule } from './limit-server.ts'
 import { findNginx, startNginx, type NginxJudge } from './nginx-judge.ts'
 import type { BenchOptions } from './options.ts'
 import { drawPacing } from './pacing-picture.ts'
 import { pacingWaves, quickWaves, type PacingScenario } from './pacing-scenarios.ts'
 import type { SendTimes } from './pacing-worker.ts'
+import { oneLookup, openStores, type Stores } from './setup.ts'
 import { printTable, round } from './table.ts'
 
 interface Row {
@@ -87,6 +89,7 @@ interface Parts {
 }
 
 async function runScenario(scenario: PacingScenario, { server, judge, workers }: Parts): Promise<Ran> {
+  if (scenario.isCommand) return runCommand(scenario, server)
   const { id, processes, phases } = scenario
   // The first process runs the scenarios with one process, the others share the rest: their loads do not affect each
   // other.
@@ -113,6 +116,38 @@ async function runScenario(scenario: PacingScenario, { server, judge, workers }:
       plannedMs: sent.flatMap(({ plannedMs }) => plannedMs),
       handedOutMs: sent.flatMap(({ handedOutMs }) => handedOutMs),
     },
+  }
+}
+
+/** Runs the command on a file that does not end before the time does, with the stores and settings that it has by default. */
+async function runCommand(scenario: PacingScenario, server: Child): Promise<Ran> {
+  const { id, phases } = scenario
+  const [{ rules, seconds }] = phases as [(typeof phases)[number]]
+  const stores = (await openStores('embedded')) as Stores
+  const folder = await mkdtemp(join(tmpdir(), 'paydirt-bench-files-'))
+  const [input, out] = [join(folder, 'in.csv'), join(folder, 'out.csv')]
+  try {
+    await writeCompanies(input, Math.ceil(1.5 * seconds * (rules[0] as Rule).limit) + 500, id)
+    await server.ask('rule', { id, rules })
+    const env = {
+      ...stores.env,
+      PAYDIRT_SERVICE_URL: `${await server.ask<string>('url')}/${id}`,
+      PAYDIRT_API_KEY: 'bench',
+    }
+    const budgets = { runUsd: '100000', dayUsd: '100000' }
+    const command = await startChild('csv-run.ts', { env, file: { ...oneLookup, budgets }, input, out })
+    const ran = command.ask('run').catch(() => {})
+    // The server's time begins with the first request.
+    while ((await server.ask<Phase[]>('phases', id))[0]?.windows.length === 0) await setTimeout(100)
+    await setTimeout(seconds * 1_000)
+    const measured = await server.ask<Phase[]>('phases', id)
+    command.kill('SIGKILL')
+    await ran
+    await command.ended
+    return { scenario, phases: measured, sent: { plannedMs: [], handedOutMs: [] } }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+    await stores.stop()
   }
 }
 
@@ -151,7 +186,8 @@ function rowOf({ scenario, phases, sent }: Ran, index: number): Row {
 
 /** How even the requests are at each station on their way, once the pacer has learned. */
 function gapsOnTheWay({ plannedMs, handedOutMs }: SendTimes, arrivalsMs: number[], scenario: PacingScenario) {
-  if (arrivalsMs.length === 0) return []
+  // A command tells nothing of its own times.
+  if (arrivalsMs.length === 0 || plannedMs.length === 0) return []
   const perSecond = scenario.phases[0]?.rules[0]?.limit as number
   return [plannedMs, handedOutMs, arrivalsMs].map((timesMs) => {
     const fromMs = (timesMs[0] as number) + scenario.learnSeconds * 1_000
