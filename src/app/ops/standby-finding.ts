@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 const tries = 10
 const pauseMs = 200
 
-/** Whether the standby of DATABASE_READ_URL follows DATABASE_URL, and how far it is behind. */
+/** Says of the standby of DATABASE_READ_URL whether it follows DATABASE_URL, and how far it is behind. */
 export async function checkStandby(config: Config): Promise<Finding[]> {
   const { reads, databaseUrl } = config
   if (!reads || databaseUrl === undefined) return []

@@ -28,21 +28,21 @@ export async function openMetrics(
   recordShed: Metrics['recordShed']
   close(): Promise<void>
 }> {
-  const { config, chain, log, now } = context
+  const { config, database, chain, log, now } = context
   const engine = await context.openEngine()
   const onError = (error: unknown) =>
     moduleLog(log, 'web').warn({ problem: describeError(error) }, 'metrics met an error')
   const depths = createQueueDepths(engine.redis.redis, { prefix: config.redisPrefix, onError })
   const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
   const nowMs = () => performance.now()
+  // A counter that falls counts as a restart: no reading may be older than the one before it.
+  const mayLag = reads.mostBehindMs < ledgerEveryMs
+  const readLedger = async () =>
+    mayLag ? (await reads.read((db) => ledgerMetrics(db, now()))).result : ledgerMetrics(database.db, now())
   const metrics = createMetrics({
     version,
     caps: capSamples(config),
-    ledger: cached(
-      ledgerEveryMs,
-      async () => (await reads.read((db) => ledgerMetrics(db, now()))).result,
-      nowMs,
-    ),
+    ledger: cached(ledgerEveryMs, readLedger, nowMs),
     standby: () => standbySamples(reads),
     queues: () => depths.read(),
     pacers: () =>

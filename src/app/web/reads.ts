@@ -5,10 +5,12 @@ import { openReplica, type Replica, type ReplicaState } from '../../store/databa
 import type { Context } from '../context/context.ts'
 import { moduleLog } from '../context/log.ts'
 
-/** Where the web role reads what only shows and decides nothing. */
+/** The reading of what only shows and decides nothing. */
 export interface Reads extends Pick<Replica, 'read'> {
   /** After a change, its visitor reads from the primary for so long. */
   freshSeconds: number
+  /** The most that a reading may lack. */
+  mostBehindMs: number
   /** Undefined without a standby. */
   state(): ReplicaState | undefined
   close(): Promise<void>
@@ -25,7 +27,7 @@ export async function openReads({ config, database, log }: Context): Promise<Rea
       result: await read(db),
       behindMs: undefined,
     })
-    return { read, freshSeconds: 0, state: () => undefined, close: async () => {} }
+    return { read, freshSeconds: 0, mostBehindMs: 0, state: () => undefined, close: async () => {} }
   }
   const { url, mostBehindMs } = config.reads
   const storeLog = moduleLog(log, 'store')
@@ -50,6 +52,7 @@ export async function openReads({ config, database, log }: Context): Promise<Rea
   return {
     read: replica.read,
     state: replica.state,
+    mostBehindMs,
     freshSeconds: Math.ceil(mostBehindMs / 1_000) + marginSeconds,
     close: replica.close,
   }

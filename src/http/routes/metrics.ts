@@ -17,7 +17,7 @@ export interface MetricSources {
   pacers: () => Promise<{ path: string; snapshot: PacerSnapshot }[]>
   /** USD; undefined without a wallet. */
   wallet: () => Promise<number | undefined>
-  /** Whether pages are read from the standby, and the seconds that it may be behind; empty without one. */
+  /** 1 while pages are read from the standby, and the seconds that it may be behind; empty without one. */
   standby: () => { used: Samples; behind: Samples }
   onError: (error: unknown) => void
 }

@@ -116,5 +116,5 @@ test('while the pace is being found, successes are told soon at any pace', () =>
   const found: Learner = { ...newLearner(settings), phase: 'hold', rate: 900 }
   expect(holdMs(found, 50, settings)).toBe(90)
   expect(holdMs({ ...found, phase: 'learn' }, 50, settings)).toBe(50)
-  expect(holdMs({ ...found, phase: 'learn', rate: settings.maxPerSecond }, 50, settings)).toBe(90)
+  expect(holdMs({ ...found, phase: 'learn', rate: settings.maxPerSecond }, 50, settings)).toBe(250)
 })

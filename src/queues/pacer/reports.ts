@@ -22,15 +22,18 @@ const commitTries = 12
  * (`flight/sightings.ts`).
  */
 const fineHoldMs = 90
+/** At the highest pace, while nothing was ever refused, there is nothing to learn but that it goes on. */
+const unrefusedHoldMs = 250
 
 /**
  * The time for which successes are held. While the pace is being found they are told soon, as are the trials of a block of
  * refusals, whose interval is coarse.
  */
 export function holdMs(learner: Learner, flushMs: number, { maxPerSecond }: LearnerSettings): number {
-  const isFound = learner.phase !== 'learn' || learner.rate >= maxPerSecond
   const isFine = paceOf(learner, learner.lastAtMs).intervalMs < fineMs
-  return isFound && isFine ? Math.max(fineHoldMs, flushMs) : flushMs
+  if (!isFine) return flushMs
+  if (learner.phase !== 'learn') return Math.max(fineHoldMs, flushMs)
+  return learner.rate >= maxPerSecond ? Math.max(unrefusedHoldMs, flushMs) : flushMs
 }
 
 /** A report that was held for half of its time goes with the next call for permits, which brings what others have reported. */

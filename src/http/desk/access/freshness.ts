@@ -3,7 +3,7 @@ import { getCookie, setCookie } from 'hono/cookie'
 import type { Database } from '../../../store/database/database.ts'
 import type { DeskContext, DeskEnv } from './gate.ts'
 
-/** Where pages may be read that change nothing. */
+/** The reading of pages that change nothing. */
 export interface DeskReads {
   read<T>(read: (db: Database) => Promise<T>): Promise<{ result: T; behindMs: number | undefined }>
   /** After a change, its visitor's pages come from the primary for so long. */
