@@ -26,6 +26,11 @@ export interface LedgerPool extends PostgresPool {
 const connectMs = { alone: 10_000, ofSeveral: 3_000 }
 /** A server that says nothing for so long after it had to cancel a statement is gone. */
 const silenceMs = 10_000
+/**
+ * Others are closed after ten seconds without use. A press sends some statements side by side, and presses are minutes apart: each would
+ * open connections first.
+ */
+const keptOpen = 4
 const int8 = 20
 const readOnlyCode = '25006'
 /** Read-only, or about to go: the primary was switched over. The connection leads to a server that is of no use any more. */
@@ -52,6 +57,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
   const settings: PoolConfig = {
     connectionString: urls[0],
     max: options.connections,
+    min: Math.min(keptOpen, options.connections),
     // The wait for a free connection.
     connectionTimeoutMillis: connectMs.alone,
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
