@@ -1,7 +1,7 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { PlannedRecord, Stop } from '../domain/planning/planner.ts'
 import type { FieldSource } from '../domain/ports/field-source.ts'
-import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { LookupLedger, OnDue } from '../store/ledger/lookups.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import type { NewTask } from '../store/runs/tasks.ts'
 import type { Advance } from './advance.ts'
@@ -41,7 +41,7 @@ export interface BeginOptions {
    * Called when lookups are due, before the tasks are stored that wait for them. One that is answered by then moves them on
    * all the same, because the ledger is asked for answers after the tasks are stored.
    */
-  onDue?: ((keys: LookupKey[]) => void) | undefined
+  onDue?: OnDue | undefined
   /** Stores one task a record, in order. */
   store: (tasks: BegunTask[]) => Promise<void>
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Connector, Later } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
+import type { OnDue } from '../store/ledger/lookups.ts'
 import { createOnDemand, type OnDemandOptions } from './on-demand.ts'
 
 const key = 'company.profile|https://www.profnet.example/company/acme' as LookupKey
@@ -33,9 +34,9 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     },
     runs: { setClosed: () => step('closed', undefined) },
     lookups: {
-      async want(_wanted: unknown, _run: unknown, onDue?: (keys: LookupKey[]) => void) {
+      async want(_wanted: unknown, _run: unknown, onDue?: OnDue) {
         await step('want', undefined)
-        onDue?.([key])
+        onDue?.([key], new Set([key]))
         await step('names', undefined)
       },
       facts: async () => new Map(),
@@ -56,7 +57,8 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     now: () => new Date(0),
     newRunId: () => 'r1',
     onError: (error: unknown) => void errors.push(error),
-    onHot: () => void steps.push('hot'),
+    onHot: (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) =>
+      void steps.push(`hot ${keys.length} ${isNew.size}`),
   } as unknown as OnDemandOptions)
   return {
     steps,
@@ -80,13 +82,13 @@ test('a press has its lookup in the queue before anything that its lookup does n
         name,
         `${name}.`,
       ]),
-      'hot',
+      'hot 1 1',
     ].toSorted(),
   )
   // The history is read while the CRM answers.
   expect(at('history')).toBeLessThan(at('read.'))
-  expect(at('hot')).toBeLessThan(at('learn'))
-  expect(at('hot')).toBeLessThan(at('names'))
+  expect(at('hot 1 1')).toBeLessThan(at('learn'))
+  expect(at('hot 1 1')).toBeLessThan(at('names'))
   // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.
   for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
 })

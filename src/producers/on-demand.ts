@@ -2,14 +2,13 @@ import type { Connector } from '../connectors/connector.ts'
 import { definitionOf } from '../connectors/definitions.ts'
 import { PaydirtError, type ConfigError } from '../domain/errors.ts'
 import { absentReason, absentStatus } from '../domain/field-policy/current-record.ts'
-import type { LookupKey } from '../domain/keys.ts'
 import { stop, type Stop } from '../domain/planning/step.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import type { Advance } from '../planning/advance.ts'
 import { beginTasks, type RecordToBegin } from '../planning/begin-tasks.ts'
 import type { ClosedFieldsFinder } from '../planning/closed-fields.ts'
 import type { StepPlanner } from '../planning/step-planner.ts'
-import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { LookupLedger, OnDue } from '../store/ledger/lookups.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import { asPeople } from './as-people.ts'
@@ -35,7 +34,7 @@ export interface OnDemandOptions {
   newRunId: () => string
   onError: (error: unknown) => void
   /** Called with lookups that a person waits for, once they are in the ledger. A hint: the enqueuer finds them anyway. */
-  onHot?: ((keys: LookupKey[]) => void) | undefined
+  onHot?: OnDue | undefined
 }
 
 export interface RequestedRecords {
@@ -142,8 +141,8 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       planner,
       lookups,
       advance,
-      onDue(keys) {
-        if (run.trigger === 'button') options.onHot?.(keys)
+      onDue(keys, isNew) {
+        if (run.trigger === 'button') options.onHot?.(keys, isNew)
         // Beside the lookups. An error is that of the tasks, below.
         learnOnce().catch(() => {})
       },

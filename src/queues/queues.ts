@@ -22,9 +22,9 @@ export interface Queues {
   addLookups(lane: Lane, keys: LookupKey[]): Promise<void>
   /**
    * Moves lookups into the hot lane, including those that wait in the background lane. A lookup that a worker is
-   * processing there stays with that worker.
+   * processing there stays with that worker. No lane is asked for those of `isNew`.
    */
-  hurryLookups(keys: readonly LookupKey[]): Promise<void>
+  hurryLookups(keys: readonly LookupKey[], isNew?: ReadonlySet<LookupKey>): Promise<void>
   /** Returns the number of a lane's jobs in Redis, in any state. */
   countLookups(lane: Lane): Promise<number>
   /**
@@ -118,8 +118,8 @@ export function createQueues(
   return {
     addLookups,
 
-    async hurryLookups(keys) {
-      const free = await Promise.all(keys.map(removeFromBackground))
+    async hurryLookups(keys, isNew = new Set()) {
+      const free = await Promise.all(keys.map((key) => isNew.has(key) || removeFromBackground(key)))
       await addLookups(
         'hot',
         keys.filter((_, index) => free[index]),

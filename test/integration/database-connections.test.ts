@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isAway } from '../../src/store/database/retry-while-away.ts'
 import { openDatabase, type Connections } from '../../src/store/database/database.ts'
 import { freePort } from '../support/free-port.ts'
@@ -35,6 +35,29 @@ describe.runIf(process.env['DATABASE_URL'])('the connections to Postgres', () =>
     const slow = db.transaction().execute((tx) => sql`select pg_sleep(20)`.execute(tx))
     await expect(slow).rejects.toMatchObject({ code: '57014' })
     await close()
+  })
+
+  test('stay open while nobody uses them, so that somebody who waits opens none', async () => {
+    const { db, close } = await open()
+    const used = () =>
+      Promise.all(
+        Array.from({ length: 3 }, async () => {
+          const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid, pg_sleep(0.1)`.execute(
+            db,
+          )
+          return rows[0]?.pid
+        }),
+      )
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const before = await used()
+      expect(new Set(before).size).toBe(3)
+      vi.advanceTimersByTime(60_000)
+      expect((await used()).toSorted()).toEqual(before.toSorted())
+    } finally {
+      vi.useRealTimers()
+      await close()
+    }
   })
 
   test('wait for a lock no longer than they may, and the transaction can be repeated', async () => {

@@ -30,6 +30,22 @@ describe('lookups that are asked for', () => {
     expect(await two.lookups.get(one.keys[0]!)).toMatchObject({ state: 'waiting', runId: two.run.id })
   })
 
+  test('are told apart as due: those that the ledger did not have before, and the others', async () => {
+    const one = await newRun(2)
+    const two = await newRun(0)
+    const [first] = one.wanted
+    const fresh = { ...first!, key: `${first!.key}-fresh` as LookupKey }
+    const told: [keys: LookupKey[], isNew: LookupKey[]][] = []
+    const run = { id: two.run.id, connector: two.connector, hot: true }
+    for (let time = 0; time < 2; time += 1)
+      await two.lookups.want([first!, fresh], run, (keys, isNew) => void told.push([keys, [...isNew]]))
+    const both = [first!.key, fresh.key].toSorted()
+    expect(told).toEqual([
+      [both, [fresh.key]],
+      [both, []],
+    ])
+  })
+
   test('are leased to one asker at a time, of its own run alone, and again when the lease is over', async () => {
     const { lookups, run, keys } = await newRun(5)
     const other = await newRun(1)

@@ -1,8 +1,8 @@
 import { describeError } from '../../domain/errors.ts'
 import type { Connector } from '../../connectors/connector.ts'
-import type { LookupKey } from '../../domain/keys.ts'
 import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
 import { goFirst } from '../../store/database/go-first.ts'
+import type { OnDue } from '../../store/ledger/lookups.ts'
 import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../planning/advance.ts'
 import type { Context } from '../context/context.ts'
@@ -18,7 +18,7 @@ export function openOnDemand(
     onReady: (group: { connector: string; entity: string }) => void
     onError?: ((error: unknown) => void) | undefined
     /** Called with lookups of the hot lane, in a process that has the queue: they need not wait for the enqueuer. */
-    onHot?: ((keys: LookupKey[]) => void) | undefined
+    onHot?: OnDue | undefined
   },
 ): OnDemand {
   const { database, log, lookups, now, planning, runs } = context

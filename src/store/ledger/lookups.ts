@@ -43,6 +43,9 @@ export interface LookupRow {
   reason: string | null
 }
 
+/** Called with lookups that are due, and those among them that the ledger did not have before: no queue has a job of these. */
+export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void
+
 export interface LookupLedger extends LookupLeases, LookupEndings {
   /**
    * Asks for lookups: unknown, stale and failed ones become due; fresh answers stay as they are. `onDue` is called as soon as
@@ -51,7 +54,7 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
   want(
     lookups: LookupWanted[],
     run: { id: string; connector: string; hot: boolean },
-    onDue?: (keys: LookupKey[]) => void,
+    onDue?: OnDue,
   ): Promise<void>
   get(key: LookupKey): Promise<LookupRow | undefined>
   /** Returns what is known under these keys, fresh or stale. */
@@ -104,7 +107,7 @@ export function createLookupLedger(
         // A fresh answer is never bought again, and a stale one stays until the new one is stored. A lookup that waits for
         // another run moves to the run that asked last, so that this run's budget can pay for what the other's has parked;
         // not to a run that was stopped, which buys nothing.
-        await sql`
+        const { rows: stored } = await sql<{ key: LookupKey; isNew: boolean }>`
           insert into lookups (key, operation, request, state, run_id, connector, hot, due_at)
           select key, operation, request, 'waiting', ${run.id}, ${run.connector}, ${run.hot}::boolean, due_at
           from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
@@ -117,9 +120,10 @@ export function createLookupLedger(
             due_at = case when lookups.state = 'waiting' then least(lookups.due_at, excluded.due_at) else excluded.due_at end,
             tries = case when lookups.state = 'waiting' then lookups.tries else 0 end,
             reason = null
-          where lookups.state != 'answered' or lookups.fresh_until <= ${at}`.execute(db)
+          where lookups.state != 'answered' or lookups.fresh_until <= ${at}
+          returning key, xmax = 0 as "isNew"`.execute(db)
         const keys = page.map(({ key }) => key)
-        onDue?.(keys)
+        onDue?.(keys, new Set(stored.filter(({ isNew }) => isNew).map(({ key }) => key)))
         // The batch in which one of them is out moves to this run too.
         await sql`
           update lookups as batch set run_id = ${run.id}, connector = ${run.connector}, due_at = least(batch.due_at, ${at}),

@@ -62,8 +62,9 @@ export function createWriteBatch(options: WriteBatchOptions) {
     const { keepsValues } = connector.capabilities
     const taskIds = allowed.map(({ id }) => id)
     const historyOf = () => fieldWrites.history(connector.name, entity, ids, taskIds)
+    const later: (() => Promise<void>)[] = []
     const [current, known, form] = await Promise.all([
-      connector.read(entity, ids),
+      connector.read(entity, ids, (work) => void later.push(work)),
       keepsValues ? historyOf() : noHistory,
       keepsValues ? options.formOf(connector, entity) : undefined,
     ])
@@ -91,8 +92,13 @@ export function createWriteBatch(options: WriteBatchOptions) {
         connector.entities[entity] === 'person' ? withJobChanges(outcomes, allowed, current) : outcomes,
       retryInMs,
     })
+    // The index learns from the records as they were read, before it learns from the write.
+    const stored = await Promise.allSettled([
+      form && toWrite.length > 0 ? storeIntents(connector, entity, toWrite, form) : undefined,
+      ...later.map((work) => work()),
+    ])
+    for (const each of stored) if (each.status === 'rejected') throw each.reason
     if (toWrite.length === 0) return finished()
-    if (form) await storeIntents(connector, entity, toWrite, form)
     const sent = await writeAccepted(
       connector,
       entity,

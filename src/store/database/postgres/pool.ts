@@ -35,6 +35,11 @@ const parsers = new Map<number, (text: string) => unknown>([
   [114, readJson],
   [3802, readJson],
 ])
+/**
+ * Others are closed after ten seconds without use. A press sends some statements side by side, and presses are minutes apart: each would
+ * open connections first.
+ */
+const keptOpen = 4
 const readOnlyCode = '25006'
 /** Read-only, or about to go: the primary was switched over. The connection leads to a server that is of no use any more. */
 const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
@@ -60,6 +65,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
   const settings: PoolConfig = {
     connectionString: urls[0],
     max: options.connections,
+    min: Math.min(keptOpen, options.connections),
     // The wait for a free connection.
     connectionTimeoutMillis: connectMs.alone,
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
