@@ -29,9 +29,10 @@ const parsers = { 20: BigInt, 114: readJson, 3802: readJson }
 
 /**
  * The pages of tables that PGlite keeps in this process. Its own choice, 128 MB, is resident soon and for good; what is not among these
- * pages is in the system's cache of files, some microseconds away.
+ * pages is in the system's cache of files, some microseconds away. Its memory never shrinks either, so an index is built in little
+ * of it.
  */
-const embeddedSettings = ['-c', 'shared_buffers=32MB']
+const embeddedSettings = ['-c', 'shared_buffers=32MB', '-c', 'maintenance_work_mem=16MB']
 
 /** The connections of one process to Postgres. */
 export interface Connections {
