@@ -11,6 +11,7 @@ import {
 } from '../../connectors/csv/index.ts'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { compactIndexes } from '../../store/database/compact-indexes.ts'
 import { noteOutput } from '../../store/runs/file-outputs.ts'
 import type { Run } from '../../store/runs/runs.ts'
@@ -177,11 +178,17 @@ export async function enrichCsv(
   return { end, summary: await summarise(context, run) }
 }
 
+/** A log that is left lying is read again only after a crash, and takes room until the next file. */
+const restingWalBytes = 32 * 1_024 * 1_024
+
 /** The result is written, and nobody waits for the ledger. What does not succeed now is done after the next file. */
 async function compact({ database, log }: Context, signal: AbortSignal): Promise<void> {
-  await compactIndexes(database, { signal }).catch((error: unknown) =>
-    moduleLog(log, 'runs').warn({ problem: describeError(error) }, 'the indexes were not made smaller'),
-  )
+  try {
+    await compactIndexes(database, { signal })
+    await checkpointWhenLong(database, restingWalBytes)
+  } catch (error) {
+    moduleLog(log, 'runs').warn({ problem: describeError(error) }, 'the ledger was not made smaller')
+  }
 }
 
 function openRun(
