@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compactIndexes } from '../../src/store/database/compact-indexes.ts'
-import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { layLedger } from '../support/ledger-template.ts'
+import { freshStores } from '../support/stores.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -48,4 +51,27 @@ test('what changed more than it holds gets new indexes, once', async () => {
   await learn(20_000, 23_999)
   const again = await compactIndexes(database, { least: 1_000 })
   expect(again > 0).toBe(isEmbedded)
+})
+
+test('a few new rows are not worth the indexes of many, whose changes nobody has counted', async () => {
+  const stores = await freshStores()
+  const dataDir = join(stores.dataDir, 'data')
+  await layLedger(dataDir)
+  const open = async () => void (database = await openDatabase({ dataDir }))
+  const usual = database
+  try {
+    await open()
+    await learn(1, 4_000)
+    await sql`analyze subject_names`.execute(database.db)
+    await database.close()
+    await open()
+    await learn(5_001, 6_500)
+    expect(await compactIndexes(database, { least: 1_000 })).toBe(0)
+    await learn(7_001, 13_000)
+    expect(await compactIndexes(database, { least: 1_000 })).toBeGreaterThan(0)
+  } finally {
+    await database.close()
+    await stores.cleanup()
+    database = usual
+  }
 })

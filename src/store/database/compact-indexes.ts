@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import { checkpointWhenLong } from './checkpoint.ts'
-import type { OpenDatabase } from './database.ts'
-import { readMeta, writeMeta } from './meta.ts'
+import type { Database, OpenDatabase } from './database.ts'
 
-/** The row of `meta` with the changes of each table, counted up to when its indexes were written anew. */
-const compactedAt = 'indexes_compacted'
+/** The changes of each table up to when its indexes were written anew. PGlite counts from zero at each start, and so does this. */
+const compactedAt = new WeakMap<Database, Map<string, number>>()
 /** With fewer changes than this there is nothing to gain. */
 const leastChanges = 10_000
 
@@ -21,7 +20,7 @@ interface Changed {
  * takes the only connection for seconds in a million rows.
  *
  * Crash windows: an index is replaced in one transaction. Killed before its commit, the old one is in use, and files of the new
- * one may be left; killed between two, the table is done again next time.
+ * one may be left; killed between two, the rest waits for as many changes again.
  */
 export async function compactIndexes(
   database: Pick<OpenDatabase, 'db' | 'kind'>,
@@ -29,13 +28,11 @@ export async function compactIndexes(
 ): Promise<number> {
   const { db, kind } = database
   if (kind !== 'pglite') return 0
-  const noted = JSON.parse((await readMeta(db, compactedAt)) ?? '{}') as Record<string, number>
+  const noted = compactedAt.get(db) ?? new Map<string, number>()
+  compactedAt.set(db, noted)
   let freed = 0
   for (const { name, changes, alive } of await changedTables(database)) {
-    // The counts begin anew after a crash.
-    const before = noted[name] ?? 0
-    const since = before <= changes ? changes - before : changes
-    if (since < Math.max(least, alive)) continue
+    if (changes - (noted.get(name) ?? 0) < Math.max(least, alive)) continue
     for (const index of await indexesOf(database, name)) {
       if (signal?.aborted) return freed
       const bytes = await bytesOf(database, index)
@@ -43,8 +40,7 @@ export async function compactIndexes(
       await checkpointWhenLong(database)
       freed += bytes - (await bytesOf(database, index))
     }
-    noted[name] = changes
-    await writeMeta(db, compactedAt, JSON.stringify(noted))
+    noted.set(name, changes)
   }
   return freed
 }
@@ -53,8 +49,11 @@ async function changedTables({ db }: Pick<OpenDatabase, 'db'>): Promise<Changed[
   // Changes are counted when they are reported, else a second late.
   await sql`select pg_stat_force_next_flush()`.execute(db)
   const { rows } = await sql<Changed>`
-    select relname as name, (n_tup_ins + n_tup_upd + n_tup_del)::float8 as changes, n_live_tup::float8 as alive
-    from pg_stat_user_tables where schemaname = 'public' order by relname`.execute(db)
+    select pg_class.relname as name, (n_tup_ins + n_tup_upd + n_tup_del)::float8 as changes,
+      greatest(n_live_tup, reltuples)::float8 as alive
+    from pg_stat_user_tables join pg_class on pg_class.oid = relid where schemaname = 'public' order by 1`.execute(
+    db,
+  )
   return rows
 }
 
