@@ -21,6 +21,7 @@ interface Row {
   'Redis MB at most': number
   'Redis bytes a task': number
   'directory MB at most': number
+  'at the end': number
   goal: string
 }
 
@@ -108,6 +109,7 @@ function rowOf(kind: Stores['kind'], tasks: number, ran: CsvResult, smallest: nu
     'Redis MB at most': round(ran.redisPeakMb, 2),
     'Redis bytes a task': round(ran.redisPeakBytes / tasks),
     'directory MB at most': round(ran.folderPeakMb),
+    'at the end': round(ran.folderEndMb),
     goal: goals[kind],
   }
 }

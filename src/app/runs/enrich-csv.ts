@@ -9,13 +9,16 @@ import {
   type OpenedCsv,
   type RowResult,
 } from '../../connectors/csv/index.ts'
-import { ConfigError } from '../../domain/errors.ts'
+import { ConfigError, describeError } from '../../domain/errors.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
+import { compactIndexes } from '../../store/database/compact-indexes.ts'
 import { noteOutput } from '../../store/runs/file-outputs.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { TaskLedger } from '../../store/runs/tasks.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
+import { moduleLog } from '../context/log.ts'
 import { newRunId } from '../context/new-id.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
@@ -170,8 +173,22 @@ export async function enrichCsv(
       replace,
       onComplete: (output) => noteOutput(context.database.db, run.id, output),
     })
+    await compact(context, signal)
   }
   return { end, summary: await summarise(context, run) }
+}
+
+/** A log that is left lying is read again only after a crash, and takes room until the next file. */
+const restingWalBytes = 32 * 1_024 * 1_024
+
+/** The result is written, and nobody waits for the ledger. What does not succeed now is done after the next file. */
+async function compact({ database, log }: Context, signal: AbortSignal): Promise<void> {
+  try {
+    await compactIndexes(database, { signal })
+    await checkpointWhenLong(database, restingWalBytes)
+  } catch (error) {
+    moduleLog(log, 'runs').warn({ problem: describeError(error) }, 'the ledger was not made smaller')
+  }
 }
 
 function openRun(

@@ -27,11 +27,17 @@ export interface OpenDatabase {
 /** By the type's number: int8, json, jsonb. */
 const parsers = { 20: BigInt, 114: readJson, 3802: readJson }
 
-/**
- * The pages of tables that PGlite keeps in this process. Its own choice, 128 MB, is resident soon and for good; what is not among these
- * pages is in the system's cache of files, some microseconds away.
- */
-const embeddedSettings = ['-c', 'shared_buffers=32MB']
+const embeddedSettings = [
+  // The pages of tables that PGlite keeps in this process. Its own choice, 128 MB, is resident soon and for good; what is not
+  // among these pages is in the system's cache of files, some microseconds away.
+  'shared_buffers=32MB',
+  // Its memory never shrinks, so an index is built in little of it.
+  'maintenance_work_mem=16MB',
+  // A checkpoint keeps so much of the log for the next changes; by default all that was written before it, 270 MB for good.
+  // When a checkpoint is taken is not theirs to say (checkpoint.ts).
+  'max_wal_size=64MB',
+  'min_wal_size=32MB',
+].flatMap((setting) => ['-c', setting])
 
 /** The connections of one process to Postgres. */
 export interface Connections {
