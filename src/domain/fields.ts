@@ -1,3 +1,4 @@
+// One file because each field, the place where an answer has it, and the lists of fields are one table.
 import { parseAddress, type AddressHints, type AddressParts } from './normalise/address.ts'
 import type { FieldValue } from './record.ts'
 import { checkValue } from './values/check-value.ts'
@@ -106,12 +107,12 @@ export const championFieldNames = ['left_company_at', 'former_record', 'champion
 
 /** Returns every canonical field of an object, in the order of reports. */
 export function fieldNames(object: ObjectKind): readonly string[] {
-  return allFields[object]
+  return fieldLists[object].all
 }
 
 /** Returns the fields that are observed over time: no lookup for a record tells them, and no recipe fills them. */
 export function observedFieldNames(object: ObjectKind): readonly string[] {
-  return observedFields[object]
+  return fieldLists[object].observed
 }
 
 /**
@@ -119,26 +120,19 @@ export function observedFieldNames(object: ObjectKind): readonly string[] {
  * it fills.
  */
 export function boughtFieldNames(object: ObjectKind): readonly string[] {
-  return boughtFields[object]
+  return fieldLists[object].bought
 }
 
 /** Each record is planned with these lists, so they are made once. */
-const boughtFields: Record<ObjectKind, readonly string[]> = {
-  company: Object.freeze([...profileFieldNames('company'), 'logo', ...names(enrichmentFields)]),
-  person: Object.freeze([
-    ...profileFieldNames('person'),
-    ...contactFieldNames,
-    ...names(employerFields),
-    'company_logo',
-  ]),
+const fieldLists = {
+  company: listsOf('company', ['logo', ...names(enrichmentFields)], signalFieldNames),
+  person: listsOf('person', [...contactFieldNames, ...employerFieldNamesOf()], championFieldNames),
 }
-const observedFields: Record<ObjectKind, readonly string[]> = {
-  company: Object.freeze(signalFieldNames.filter((name) => !boughtFields.company.includes(name))),
-  person: Object.freeze(championFieldNames.filter((name) => !boughtFields.person.includes(name))),
-}
-const allFields: Record<ObjectKind, readonly string[]> = {
-  company: Object.freeze([...boughtFields.company, ...observedFields.company]),
-  person: Object.freeze([...boughtFields.person, ...observedFields.person]),
+
+function listsOf(object: ObjectKind, further: readonly string[], watched: readonly string[]) {
+  const bought: readonly string[] = [...profileFieldNames(object), ...further]
+  const observed = watched.filter((name) => !bought.includes(name))
+  return { bought, observed, all: [...bought, ...observed], profile: new Set(profileFieldNames(object)) }
 }
 
 /** Returns the fields of a profile answer. */
@@ -148,19 +142,18 @@ export function profileFieldNames(object: ObjectKind): string[] {
 
 /** Returns whether a profile answer has this field. */
 export function isProfileField(object: ObjectKind, name: string): boolean {
-  return profileNames[object].has(name)
-}
-
-const profileNames = {
-  company: new Set(profileFieldNames('company')),
-  person: new Set(profileFieldNames('person')),
+  return fieldLists[object].profile.has(name)
 }
 
 export const enrichmentFieldNames: readonly string[] = names(enrichmentFields)
 export const matchFieldNames: readonly string[] = names(matchFields)
 /** The fields of a person that come from the profile of the employer. */
 export const employerProfileFieldNames: readonly string[] = names(employerFields)
-export const employerFieldNames: readonly string[] = [...employerProfileFieldNames, 'company_logo']
+export const employerFieldNames: readonly string[] = employerFieldNamesOf()
+
+function employerFieldNamesOf(): string[] {
+  return [...names(employerFields), 'company_logo']
+}
 
 /** The kinds of answers whose values are read here. */
 export type AnswerSource = 'company' | 'person' | 'enrichment' | 'match' | 'employer'

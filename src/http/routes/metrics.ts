@@ -216,10 +216,8 @@ export function createMetrics(sources: MetricSources): Metrics {
       const read = new Registry()
       gauge(read, 'paydirt_budget_cap_usd', 'Caps in force.', ['window', 'connector'], sources.caps)
       const { used, behind } = sources.standby()
-      if (used.length > 0)
-        gauge(read, 'paydirt_standby_used', '1 while pages are read from the standby.', [], used)
-      if (behind.length > 0)
-        gauge(read, 'paydirt_standby_behind_seconds', 'The most that the standby is behind.', [], behind)
+      gauge(read, 'paydirt_standby_used', '1 while pages are read from the standby.', [], used)
+      gauge(read, 'paydirt_standby_behind_seconds', 'The most that the standby is behind.', [], behind)
       if (ledger) {
         fill(read, Gauge, ledgerGauges, ledger)
         fill(read, Counter, ledgerCounters, ledger)

@@ -30,7 +30,7 @@ describe('takeTokens', () => {
     expect(first.grants.map((g) => g.atMs - start)).toEqual(Array.from({ length: 26 }, (_, i) => 2 * i))
     const next = takeTokens(first.meter, fine, start + 10, wanted, ahead)
     expect(next.grants.map((g) => g.atMs - start)).toEqual([52, 54, 56, 58, 60])
-    // Who does not take blocks, as after the pace has become coarse, is granted none of that time a second time.
+    // A caller that takes no blocks, as after the pace has become coarse, is granted none of that time a second time.
     const coarse = takeTokens(first.meter, { ...pace, intervalMs: 10 }, start + 1, wanted, settings)
     expect(coarse.grants).toEqual([])
     expect(coarse.backgroundWaitMs).toBe(59)
