@@ -72,6 +72,8 @@ export interface Penalty {
   ceiling: number
   /** The search has ended: the ceiling is the limit, less a margin. */
   isFound: boolean
+  /** Two refusals have not told it for certain: the ceiling is tested after so many penalties' time. */
+  testAfter?: number | undefined
   resumedAtMs: number
 }
 
@@ -79,6 +81,11 @@ export interface Penalty {
 interface Suspicion {
   lengthMs: number
   endedAtMs: number
+  /** The rate that was refused first, and the share by which it climbs again each second. */
+  refusedRate?: number
+  growth?: number
+  /** When that is known, and requests are sent again. */
+  resumedAtMs?: number
 }
 
 /** Where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */

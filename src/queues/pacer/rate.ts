@@ -66,6 +66,10 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
 
 export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
   if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
+  const steady = isOfSeconds(learner) ? learner.suspicion?.growth : undefined
+  if (steady) {
+    return { ...learner, rate: clampRate(learner.rate * (1 + steady / Math.max(1, learner.rate)), settings) }
+  }
   const okRun = learner.okRun + 1
   const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), settings)
   if (okRun <= probeAfter(learner)) {

@@ -53,12 +53,12 @@ function steady(random: () => number, rate: number) {
   return { kind, limitOf }
 }
 
-function penaltyOf(leastMs: number, mostMs: number): Shape['draw'] {
+function penaltyOf(leastMs: number, mostMs: number, { renewed = false } = {}): Shape['draw'] {
   return (random) => {
     const rate = Math.round(between(random, 10, 80))
     const penaltyMs = Math.round(between(random, leastMs, mostMs))
     const { kind, limitOf } = steady(random, rate)
-    const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs)
+    const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs, { renewed })
     const text = `${kind} ${rate}/s, closed ${penaltyMs} ms`
     return { text, limit, permitted: perSecond(rate), outboundMs }
   }
@@ -85,18 +85,18 @@ const shapes: Shape[] = [
     draw: penaltyOf(2_000, 10_000),
     fromSeconds: 60,
     toSeconds: 240,
-    use: 0.93,
-    leastUse: 0.6,
+    use: 0.95,
+    leastUse: 0.8,
     refused: 0.005,
   },
   {
-    // Two refusals of half a minute go before, and a third one costs an eighth of this time.
+    // A second refusal of half a minute may end in this time, and costs a tenth of it.
     name: 'penalty of 10 to 30 s',
     draw: penaltyOf(10_000, 30_000),
     fromSeconds: 60,
     toSeconds: 240,
-    use: 0.8,
-    leastUse: 0.5,
+    use: 0.88,
+    leastUse: 0.7,
     refused: 0.005,
   },
   {
