@@ -9,7 +9,7 @@ import { candidateWindowMs } from './windows.ts'
 
 /** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
 const shortestPenaltyMs = 1900
-const longestPenaltyMs = 35_000
+export const longestPenaltyMs = 35_000
 /** Two blocks of one penalty differ by the gap between trials. */
 const sameLength = 0.25
 /** A window that a block and the time before it fill. */
@@ -94,6 +94,14 @@ export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Lea
   const penalty = { ...unsearched, lengthMs: longest, resumedAtMs: before.resumedAtMs ?? before.endedAtMs }
   const learner = { ...open, phase: 'hold' as const, suspicion: null }
   return refusedAgain(learner, penalty, block.sinceMs, ok.sentAtMs, before.refusedRate)
+}
+
+/** The door opened when it was left alone for once: every call closes it anew. The rate climbs from what was surely served. */
+export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Learner {
+  const sureRate = surelyServed(open, block.sinceMs, 0)
+  const search = { growth: searchGrowth, ceiling: (1 - margin) * open.rate, isFound: false }
+  const bounds = { refusedRate: open.rate, sureRate, lengthMs: longestPenaltyMs, resumedAtMs: ok.atMs }
+  return { ...open, rate: sureRate, suspicion: null, penalty: { ...bounds, ...search } }
 }
 
 /** A refusal where a penalty is known: nothing is sent until it has passed. */
