@@ -88,7 +88,7 @@ interface Suspicion {
   resumedAtMs?: number
 }
 
-/** Where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */
+/** The place where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */
 export interface Edge {
   sentMs: number
   ok: number

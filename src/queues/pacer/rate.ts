@@ -22,7 +22,7 @@ const probeAfterSeconds = 5
 const probeDoubleSeconds = 3
 const probeHeldMs = 60_000
 /** While the limit is changing, one refusal is expected in so many seconds, and a rise after so many times that. */
-const restlessSeconds = 1.5
+const restlessSeconds = 1.6
 const fewestOks = 12
 const quietRuns = 1.5
 const restlessCut = 0.02
@@ -156,7 +156,7 @@ function mayStep(learner: Learner, sentMs: number, soon = soonPart): boolean {
   return isSearch && shareRefused(learner, sentMs) * learner.okPerRefusal > soon
 }
 
-/** No longer window is known beside the rate. */
+/** No longer window is known. */
 function isOfSeconds({ sliding, windows }: Learner): boolean {
   return !sliding && windows.length === 0
 }
@@ -206,8 +206,7 @@ export function afterRefusal(
   if (!first || learner.sliding || refused < farAbove * (served + refused)) {
     const stepped = next ? rateAfterEdge(learner, sentAtMs) : learner.rate
     const rate = clampRate(Math.min(rateAfterRefusal(learner), stepped), settings)
-    const isSame = !next && isOfSeconds(learner)
-    const sureness = isSame ? learner.sureness : surenessAfterEdge(learner, sentAtMs)
+    const sureness = !next && isOfSeconds(learner) ? learner.sureness : surenessAfterEdge(learner, sentAtMs)
     return { rate, refusals, sureness, isMeasured: false, correctedMs, edge }
   }
   const { level } = learner.unrest
@@ -233,11 +232,10 @@ export function afterEdge(learner: Learner, rate: number, atMs: number): Unrest 
   const served = countBetween(learner.history, fromMs, toMs) / seconds
   const refused = learner.refusals.filter((r) => r.atMs > fromMs && r.atMs <= toMs).length / seconds
   const isOfUse = served > 0 && served >= 0.5 * rate
-  // What was served while the rate rose is less than the limit.
+  // Less than the limit is served while the rate rises.
   const isRising = learner.phase === 'probe' && learner.probeFrom === null
-  return isOfUse
-    ? noteLevel(learner.unrest, [served, served + refused], rate, atMs, isRising)
-    : learner.unrest
+  if (!isOfUse) return learner.unrest
+  return noteLevel(learner.unrest, [served, served + refused], rate, atMs, isRising)
 }
 
 /** A bucket refuses a probe late, once it is empty, so only part of a climb by a few percent is kept. */
