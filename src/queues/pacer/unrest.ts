@@ -49,7 +49,7 @@ const burstWeight = 0.5
 const anotherWeight = 0.5
 const forgottenMs = 110_000
 /** A single change that is over is forgotten sooner than several, or than bursts that no level explains. */
-const singleForgottenMs = 70_000
+const singleForgottenMs = 60_000
 const mostChanges = 4
 const restlessAbove = 0.25
 
