@@ -20,6 +20,9 @@ const probeDoubleOks = 60
 /** A window of a second refuses only at its end, so neither value may be faster than that. */
 const probeAfterSeconds = 5
 const probeDoubleSeconds = 3
+/** While nothing is sure, a second refusal soon after the first block may leave the rate far below, and the next climb comes sooner. */
+const unsureProbeAfterSeconds = 3
+const unsureProbeDoubleSeconds = 1.5
 const probeHeldMs = 60_000
 /** While the limit is changing, one refusal is expected in so many seconds, and a rise after so many times that. */
 const restlessSeconds = 1.6
@@ -106,12 +109,14 @@ function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
 }
 
 function probeAfter(learner: Learner): number {
-  const seconds = Math.max(probeAfterSeconds, (2 * slidingMs(learner)) / 1000)
+  const least = learner.sureness > leastSureness ? probeAfterSeconds : unsureProbeAfterSeconds
+  const seconds = Math.max(least, (2 * slidingMs(learner)) / 1000)
   return Math.max(probeAfterRuns * learner.okPerRefusal * learner.sureness, seconds * learner.rate)
 }
 
 function probeDouble(learner: Learner): number {
-  const seconds = Math.max(probeDoubleSeconds, slidingMs(learner) / 5000)
+  const least = learner.sureness > leastSureness ? probeDoubleSeconds : unsureProbeDoubleSeconds
+  const seconds = Math.max(least, slidingMs(learner) / 5000)
   return Math.max(probeDoubleOks * learner.sureness, seconds * learner.rate)
 }
 
