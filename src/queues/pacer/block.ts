@@ -3,7 +3,7 @@
  */
 import { countBetween } from './history.ts'
 import type { Block, Learner, Outcome } from './learner.ts'
-import { endSuspectedBlock } from './penalty.ts'
+import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
 import { isRestless } from './unrest.ts'
 import {
@@ -26,8 +26,13 @@ const contradictionsToSlide = 3
 /** Answers that come later than this after a block do not correct its measurement any more. */
 const lateAnswerMs = 1000
 /** After the first block the rate climbs by this share a second: the ramp has shown it roughly. */
-const firstGrowth = 0.12
+const firstGrowth = 0.2
 const firstPart = 0.85
+/** A block that outlasts a minute of trials may be a door that every call closes anew: once, it is left alone for so long. */
+const minuteMs = 62_000
+/** Trials of the first block are apart by at most so much, and by no more than so many intervals of the rate that was refused. */
+const firstTrialGapMs = 250
+const firstTrialGap = 6
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
   const block: Block = {
@@ -64,15 +69,22 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
   const ends = learner.windows
     .map((w) => w.anchorMs + (currentIndex(w, block.sinceMs) + 1) * w.lengthMs + 50)
     .filter((end) => end > nowMs)
-  const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs)
+  const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs, learner)
   const { retryAfterMs } = refusal
   const nextTrialMs = retryAfterMs !== undefined ? nowMs + retryAfterMs : Math.min(nowMs + gap, ...ends)
   const isAnnounced = block.isAnnounced || retryAfterMs !== undefined
   return { ...block, isAnnounced, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
 }
 
-function unknownGapMs(lastedMs: number): number {
-  if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5))
+/**
+ * The first block comes before any rate is known, and each trial is a refusal more: where the ramp was refused at a low rate, there
+ * are fewer of them. At a high one they cost little, and tell better where the window ends.
+ */
+function unknownGapMs(lastedMs: number, { blockEndedMs, rate }: Learner): number {
+  const isFirst = blockEndedMs === 0 && lastedMs < shortBlockMs
+  const fewerMs = isFirst ? Math.min(firstTrialGapMs, (1000 * firstTrialGap) / rate, lastedMs) : 0
+  if (lastedMs > minuteMs && lastedMs < minuteMs + longestPenaltyMs) return longestPenaltyMs
+  if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5, fewerMs))
   return Math.min(60_000, Math.max(1000, lastedMs / 20))
 }
 
@@ -94,6 +106,9 @@ export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {
     const binding = open.windows.reduce((a, b) => (windowIntervalMs(b) > windowIntervalMs(a) ? b : a))
     if (lastedMs <= binding.lengthMs) return contradict(open, binding, block, ok)
   }
+  const isRenewed = lastedMs > minuteMs && lastedMs < minuteMs + 2 * longestPenaltyMs
+  if (isRenewed && ok.sentAtMs - block.lastFailMs >= longestPenaltyMs && open.windows.length === 0)
+    return { ...endRenewedPenalty(open, block, ok), blockEndedMs: ok.sentAtMs }
   const suspected =
     open.windows.length === 0 && !open.sliding ? endSuspectedBlock(open, block, ok) : undefined
   if (suspected) return { ...suspected, blockEndedMs: ok.sentAtMs }

@@ -45,6 +45,7 @@ export interface Learner {
   refusalKnownMs: number
   /** The refusals of the last seconds, oldest first, with the totals at that time. */
   refusals: { atMs: number; ok: number; limited: number }[]
+  edge: Edge | null
   /** When refusals last measured the rate. Earlier ones do not measure it again. */
   correctedMs: number
   windows: WindowLayer[]
@@ -71,6 +72,8 @@ export interface Penalty {
   ceiling: number
   /** The search has ended: the ceiling is the limit, less a margin. */
   isFound: boolean
+  /** Two refusals have not told it for certain: the ceiling is tested after so many penalties' time. */
+  testAfter?: number | undefined
   resumedAtMs: number
 }
 
@@ -78,6 +81,20 @@ export interface Penalty {
 interface Suspicion {
   lengthMs: number
   endedAtMs: number
+  /** The rate that was refused first, and the share by which it climbs again each second. */
+  refusedRate?: number
+  growth?: number
+  /** When that is known, and requests are sent again. */
+  resumedAtMs?: number
+}
+
+/** The place where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */
+export interface Edge {
+  sentMs: number
+  ok: number
+  limited: number
+  /** The rate had risen to it, or is still on its way down from there. */
+  isAfterRise: boolean
 }
 
 export interface RefusedRun {
@@ -157,6 +174,7 @@ export function newLearner(settings: LearnerSettings): Learner {
     refusalKnownMs: 0,
     refusals: [],
     correctedMs: 0,
+    edge: null,
     windows: [],
     sliding: null,
     history: [],

@@ -30,4 +30,10 @@ describe('a refusal that closes the door', () => {
     expect(learner.rate).toBeGreaterThan(14)
     expect(learner.rate).toBeLessThan(21)
   })
+
+  it('that every call on it closes anew is left alone once, and opens', () => {
+    const { learner, between } = run(() => withPenalty(evenlySpaced(20, 3), 10_000, { renewed: true }), 600)
+    expect(learner.penalty?.lengthMs).toBeGreaterThan(10_000)
+    expect(between(120_000, 600_000).use).toBeGreaterThan(0.6)
+  })
 })

@@ -9,15 +9,26 @@ import { candidateWindowMs } from './windows.ts'
 
 /** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
 const shortestPenaltyMs = 1900
-const longestPenaltyMs = 35_000
+export const longestPenaltyMs = 35_000
 /** Two blocks of one penalty differ by the gap between trials. */
 const sameLength = 0.25
 /** A window that a block and the time before it fill. */
 const nearWindow = 0.1
 
 /** While a penalty is suspected, the rate climbs slowly from this share of what was served before, so that its refusal is an edge. */
-const searchFrom = 0.8
-const searchGrowth = 0.06
+const searchFrom = 0.65
+const searchGrowth = 0.03
+/** A ramp that came so far had served some hundred requests: that is more often a counted window, which is met again at once. */
+const likelyCounted = 300
+const fastFrom = 0.8
+const fastGrowth = 0.06
+/** A limit may serve so many requests beyond its rate before it refuses. */
+const mostExtra = 4
+const savingRatio = 2.45
+/** From here on a third refusal costs more than an unused part. What is not certain is tested after so many penalties' time. */
+const longMs = 8_000
+const testAfterFew = 15
+const testAfterSome = 40
 /** A block that may have been a penalty or a window's: the next refusal is to come after another time. */
 const tieFrom = 0.9
 const tieGrowth = 0.01
@@ -52,10 +63,14 @@ export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Lea
   const before = open.suspicion
   if (!before) {
     const served = countBetween(open.history, block.sinceMs - 1000, block.sinceMs)
-    const from = searchFrom * Math.min(open.rate, Math.max(served, open.rate / 2))
+    const measured = Math.min(open.rate, Math.max(served, open.rate / 2))
+    const suspicion = { lengthMs: lastedMs, endedAtMs: ok.sentAtMs }
+    if (open.rate > likelyCounted)
+      return { ...withMeasuredRate(open, fastFrom * measured, fastGrowth), suspicion }
+    const slow = { refusedRate: open.rate, growth: searchGrowth, resumedAtMs: ok.atMs }
     return {
-      ...withMeasuredRate(open, from, searchGrowth),
-      suspicion: { lengthMs: lastedMs, endedAtMs: ok.sentAtMs },
+      ...withMeasuredRate(open, searchFrom * measured, searchGrowth),
+      suspicion: { ...suspicion, ...slow },
     }
   }
   const survivedMs = block.sinceMs - before.endedAtMs
@@ -67,11 +82,26 @@ export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Lea
   if (!isSame) return undefined
   if (isWindow) {
     // It may be either. The next refusal at another pace comes after another time, and tells.
-    const suspicion = { lengthMs: longest, endedAtMs: ok.sentAtMs }
+    const suspicion = {
+      ...before,
+      lengthMs: longest,
+      endedAtMs: ok.sentAtMs,
+      resumedAtMs: ok.atMs,
+      growth: tieGrowth,
+    }
     return { ...withMeasuredRate(open, tieFrom * open.rate, tieGrowth), suspicion }
   }
-  const penalty = { ...unsearched, lengthMs: longest, resumedAtMs: before.endedAtMs }
-  return refusedAgain({ ...open, phase: 'hold', suspicion: null }, penalty, block.sinceMs, ok.sentAtMs)
+  const penalty = { ...unsearched, lengthMs: longest, resumedAtMs: before.resumedAtMs ?? before.endedAtMs }
+  const learner = { ...open, phase: 'hold' as const, suspicion: null }
+  return refusedAgain(learner, penalty, block.sinceMs, ok.sentAtMs, before.refusedRate)
+}
+
+/** The door opened when it was left alone for once: every call closes it anew. The rate climbs from what was surely served. */
+export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Learner {
+  const sureRate = surelyServed(open, block.sinceMs, 0)
+  const search = { growth: searchGrowth, ceiling: (1 - margin) * open.rate, isFound: false }
+  const bounds = { refusedRate: open.rate, sureRate, lengthMs: longestPenaltyMs, resumedAtMs: ok.atMs }
+  return { ...open, rate: sureRate, suspicion: null, penalty: { ...bounds, ...search } }
 }
 
 /** A refusal where a penalty is known: nothing is sent until it has passed. */
@@ -97,24 +127,34 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
  * A refusal gives two bounds. The limit is below the refused rate. And it is above what was served since the door opened, less
  * a second's worth, which is as much as most services save up. The first try lies between; after it the rate climbs from below.
  */
-function refusedAgain(learner: Learner, before: Penalty, refusedMs: number, resumedAtMs: number): Learner {
+function refusedAgain(
+  learner: Learner,
+  before: Penalty,
+  refusedMs: number,
+  resumedAtMs: number,
+  firstRefused = 0,
+): Learner {
   const isTest = before.isFound && learner.rate > before.ceiling
   const refusedRate = isTest ? learner.rate : Math.min(learner.rate, before.refusedRate)
   const served = surelyServed(learner, refusedMs, before.resumedAtMs)
   const sureRate = Math.min(refusedRate, Math.max(refusedRate / 4, served))
   const ceiling = (1 - margin) * refusedRate
-  const { rate, ...search } = nextTry(learner, before, { refusedRate, sureRate, ceiling })
+  const { rate, ...search } = nextTry(learner, before, { refusedRate, sureRate, ceiling, firstRefused })
   const penalty = { lengthMs: before.lengthMs, refusedRate, sureRate, resumedAtMs, ...search }
   return { ...learner, rate: Math.min(rate, ceiling), penalty, okRun: 0, refusedRun: null }
 }
 
-type Search = Pick<Penalty, 'growth' | 'ceiling' | 'isFound'> & { rate: number }
+type Bounds = Pick<Penalty, 'refusedRate' | 'sureRate' | 'ceiling'> & { firstRefused: number }
+type Search = Pick<Penalty, 'growth' | 'ceiling' | 'isFound' | 'testAfter'> & { rate: number }
 
 function nextTry(
   learner: Learner,
   before: Penalty,
-  { refusedRate, sureRate, ceiling }: Pick<Penalty, 'refusedRate' | 'sureRate' | 'ceiling'>,
+  { refusedRate, sureRate, ceiling, firstRefused }: Bounds,
 ): Search {
+  if (before.refusedRate === Infinity && firstRefused > 0) {
+    return fromEdge(before.lengthMs, { refusedRate, sureRate, ceiling, firstRefused })
+  }
   if (before.refusedRate === Infinity) {
     const part = Math.max(leastFirstTry, Math.min(firstTry, firstTryMs / before.lengthMs))
     const rate = sureRate + part * (refusedRate - sureRate)
@@ -127,8 +167,27 @@ function nextTry(
   return { rate: isEdge ? ceiling : sureRate, growth, ceiling, isFound: isEdge }
 }
 
+/**
+ * The second refusal is an edge, met slowly from below: the limit is so much under it as a few requests that were saved up last for.
+ * A limit that saves up a second's worth is met later, and the first refusal tells which it is: a rate that doubles twice a second
+ * is refused at nearly four times such a limit, and at less than twice the others. A long penalty ends the search here.
+ */
+function fromEdge(lengthMs: number, { refusedRate, sureRate, ceiling, firstRefused }: Bounds): Search {
+  const edge =
+    refusedRate * (1 - Math.sqrt((2 * mostExtra * searchGrowth) / Math.max(refusedRate, mostExtra)))
+  const isSaving = firstRefused > savingRatio * refusedRate
+  const rate = isSaving ? Math.min(sureRate, edge) : edge
+  if (lengthMs >= longMs) {
+    const testAfter = isSaving ? testAfterFew : testAfterSome
+    return { rate, growth: 0, ceiling: rate, isFound: true, testAfter }
+  }
+  const growth = isSaving ? firstTryGrowth : firstTryGrowth / 2
+  return { rate, growth, ceiling: isSaving ? edge : ceiling, isFound: false }
+}
+
 export function climbUnderPenalty(learner: Learner, penalty: Penalty, ok: Outcome): Learner {
-  const mayTest = ok.sentAtMs - penalty.resumedAtMs > testAfterPenalties * penalty.lengthMs
+  const { testAfter = testAfterPenalties, lengthMs } = penalty
+  const mayTest = ok.sentAtMs - penalty.resumedAtMs > testAfter * lengthMs
   const growth = mayTest ? testGrowth : penalty.growth
   const climbed = learner.rate * (1 + growth / Math.max(1, learner.rate))
   return { ...learner, rate: mayTest ? climbed : Math.max(learner.rate, Math.min(climbed, penalty.ceiling)) }

@@ -2,13 +2,14 @@
 import {
   clampRate,
   leastSureness,
+  type Edge,
   type Learner,
   type LearnerSettings,
   type Outcome,
   type RefusedRun,
 } from './learner.ts'
 import { countBetween } from './history.ts'
-import { isRestless, noteLevel, type Unrest } from './unrest.ts'
+import { isRestless, isSearched, noteHeld, noteLevel, type Unrest } from './unrest.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
@@ -19,9 +20,12 @@ const probeDoubleOks = 60
 /** A window of a second refuses only at its end, so neither value may be faster than that. */
 const probeAfterSeconds = 5
 const probeDoubleSeconds = 3
+/** While nothing is sure, a second refusal soon after the first block may leave the rate far below, and the next climb comes sooner. */
+const unsureProbeAfterSeconds = 3
+const unsureProbeDoubleSeconds = 1.5
 const probeHeldMs = 60_000
 /** While the limit is changing, one refusal is expected in so many seconds, and a rise after so many times that. */
-const restlessSeconds = 2
+const restlessSeconds = 1.6
 const fewestOks = 12
 const quietRuns = 1.5
 const restlessCut = 0.02
@@ -33,6 +37,14 @@ const requestsToMeasure = 20
 const measuredMs = 1000
 const farAbove = 0.1
 const unsure = 0.3
+/** An unsure rate climbs faster, by so much at most. */
+const leastSure = 0.4
+/** A refusal is too soon when so many were expected by then. */
+const soonPart = 4
+/** A step goes by a little more than the share refused, less where the rate is surer, and by so much at most. */
+const stepPart = 1.2
+const mostStep = 0.25
+const sameEdgeMs = 200
 /** A known level is within so much of what was measured. Where refused calls count, the pauses after them hide a part of it. */
 const belowServed = 0.9
 const aboveAsked = 1.2
@@ -57,12 +69,18 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
 
 export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
   if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
+  const steady = isOfSeconds(learner) ? learner.suspicion?.growth : undefined
+  if (steady) {
+    return { ...learner, rate: clampRate(learner.rate * (1 + steady / Math.max(1, learner.rate)), settings) }
+  }
   const okRun = learner.okRun + 1
   const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), settings)
   if (okRun <= probeAfter(learner)) {
     return { ...learner, okRun, phase: 'hold', rate: climbed, probeFrom: climbed, probeHeldSinceMs: null }
   }
-  return withinProbe({ ...learner, okRun, phase: 'probe' }, climbed, ok)
+  const hasHeld = learner.phase === 'hold' && isOfSeconds(learner)
+  const unrest = hasHeld ? noteHeld(learner.unrest, learner.rate, ok.atMs) : learner.unrest
+  return withinProbe({ ...learner, okRun, phase: 'probe', unrest }, climbed, ok)
 }
 
 /** After a quiet stretch that would be long for this rate, it doubles every second until it is refused. */
@@ -91,12 +109,14 @@ function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
 }
 
 function probeAfter(learner: Learner): number {
-  const seconds = Math.max(probeAfterSeconds, (2 * slidingMs(learner)) / 1000)
+  const least = learner.sureness > leastSureness ? probeAfterSeconds : unsureProbeAfterSeconds
+  const seconds = Math.max(least, (2 * slidingMs(learner)) / 1000)
   return Math.max(probeAfterRuns * learner.okPerRefusal * learner.sureness, seconds * learner.rate)
 }
 
 function probeDouble(learner: Learner): number {
-  const seconds = Math.max(probeDoubleSeconds, slidingMs(learner) / 5000)
+  const least = learner.sureness > leastSureness ? probeDoubleSeconds : unsureProbeDoubleSeconds
+  const seconds = Math.max(least, slidingMs(learner) / 5000)
   return Math.max(probeDoubleOks * learner.sureness, seconds * learner.rate)
 }
 
@@ -107,15 +127,59 @@ function slidingMs(learner: Learner): number {
 
 /** Never faster than doubling every second. */
 function climbStep(okRun: number, learner: Learner): number {
-  const base = cutPerRefusal / learner.okPerRefusal
+  const sureness = isOfSeconds(learner) ? Math.max(leastSure, learner.sureness) : 1
+  const base = cutPerRefusal / (learner.okPerRefusal * sureness)
   const beyond = Math.max(0, okRun - probeAfter(learner))
   return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
 }
 
-/** A refusal where it was expected makes the rate surer. A refusal after a probe had risen does not. */
-function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): number {
+/** A refusal where it was expected makes the rate surer. A refusal after a probe had risen does not, nor one that comes too soon. */
+function surenessAfterEdge(learner: Learner, sentMs: number): number {
+  const { sureness, phase, rate, probeFrom } = learner
   const rose = phase === 'probe' && (probeFrom === null || rate > 1.25 * probeFrom)
-  return rose ? sureness : Math.min(1, 2 * sureness)
+  return rose || mayStep(learner, sentMs) ? sureness : Math.min(1, 2 * sureness)
+}
+
+/**
+ * Above a limit, the share of requests that is refused is the share by which the rate is too high. Two edges tell it, and while
+ * the limit is searched for, the rate goes there in one step: by small ones, it took twenty refusals.
+ */
+function rateAfterEdge(learner: Learner, sentMs: number): number {
+  const { rate, edge, sureness, unrest } = learner
+  if (!edge || !mayStep(learner, sentMs, 0)) return rate
+  const step = Math.min(mostStep, (stepPart - sureness) * shareRefused(learner, sentMs))
+  // A level that is known is believed: a part of a neighbour's turn is not taken for the limit.
+  const known = edge.isAfterRise ? Math.min(rate, unrest.level) : 0
+  return Math.max(known, rate * (1 - step))
+}
+
+function mayStep(learner: Learner, sentMs: number, soon = soonPart): boolean {
+  const { edge, phase, sureness, unrest, lastAtMs } = learner
+  if (phase !== 'hold' || !edge || !isOfSeconds(learner) || sureness >= 1) return false
+  if (isRestless(unrest, lastAtMs)) return false
+  const isSearch = edge.isAfterRise || isSearched(unrest, lastAtMs)
+  return isSearch && shareRefused(learner, sentMs) * learner.okPerRefusal > soon
+}
+
+/** No longer window is known. */
+function isOfSeconds({ sliding, windows }: Learner): boolean {
+  return !sliding && windows.length === 0
+}
+
+/** Answers come late, so requests that were sent are counted by the rate where that is more. */
+function shareRefused({ edge, totals, rate }: Learner, sentMs: number): number {
+  if (!edge) return 0
+  const refused = totals.limited - 1 - edge.limited
+  return refused / Math.max(1, totals.ok - edge.ok + refused, ((sentMs - edge.sentMs) / 1000) * rate)
+}
+
+function nextEdge(learner: Learner, sentMs: number): Edge | undefined {
+  const { edge, refusedRun, phase, totals } = learner
+  if ((refusedRun?.adjacent ?? 1) > 1 || (edge && sentMs - edge.sentMs < sameEdgeMs)) return undefined
+  const isOnItsWay =
+    edge?.isAfterRise === true && shareRefused(learner, sentMs) * learner.okPerRefusal > soonPart
+  const isAfterRise = phase === 'probe' || isOnItsWay
+  return { sentMs, ok: totals.ok, limited: totals.limited - 1, isAfterRise }
 }
 
 /**
@@ -124,10 +188,12 @@ function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): nu
  */
 export function afterRefusal(
   learner: Learner,
-  atMs: number,
+  { atMs, sentAtMs }: Outcome,
   settings: LearnerSettings,
-): Pick<Learner, 'rate' | 'refusals' | 'sureness' | 'correctedMs'> & { isMeasured: boolean } {
+): Pick<Learner, 'rate' | 'refusals' | 'sureness' | 'correctedMs' | 'edge'> & { isMeasured: boolean } {
   const { totals, correctedMs } = learner
+  const next = nextEdge(learner, sentAtMs)
+  const edge = next ?? learner.edge
   const last = { atMs, ...totals }
   const refusals = [...learner.refusals.slice(1 - mostRefusals), last].filter(
     (r) => atMs - r.atMs < keptMs || last.limited - r.limited < refusalsToMeasure,
@@ -143,8 +209,10 @@ export function afterRefusal(
   const served = first ? (totals.ok - first.ok) / seconds : 0
   const refused = first ? (totals.limited - first.limited) / seconds : 0
   if (!first || learner.sliding || refused < farAbove * (served + refused)) {
-    const rate = clampRate(rateAfterRefusal(learner), settings)
-    return { rate, refusals, sureness: surenessAfterRefusal(learner), isMeasured: false, correctedMs }
+    const stepped = next ? rateAfterEdge(learner, sentAtMs) : learner.rate
+    const rate = clampRate(Math.min(rateAfterRefusal(learner), stepped), settings)
+    const sureness = !next && isOfSeconds(learner) ? learner.sureness : surenessAfterEdge(learner, sentAtMs)
+    return { rate, refusals, sureness, isMeasured: false, correctedMs, edge }
   }
   const { level } = learner.unrest
   const isSame = level > belowServed * served && level < aboveAsked * (served + refused)
@@ -153,7 +221,8 @@ export function afterRefusal(
     rate: clampRate(Math.min(0.99 * learner.rate, measured), settings),
     refusals,
     correctedMs: atMs,
-    sureness: isSame ? surenessAfterRefusal(learner) : unsure,
+    edge,
+    sureness: isSame ? surenessAfterEdge(learner, sentAtMs) : unsure,
     isMeasured: true,
   }
 }
@@ -168,7 +237,10 @@ export function afterEdge(learner: Learner, rate: number, atMs: number): Unrest 
   const served = countBetween(learner.history, fromMs, toMs) / seconds
   const refused = learner.refusals.filter((r) => r.atMs > fromMs && r.atMs <= toMs).length / seconds
   const isOfUse = served > 0 && served >= 0.5 * rate
-  return isOfUse ? noteLevel(learner.unrest, [served, served + refused], rate, atMs) : learner.unrest
+  // Less than the limit is served while the rate rises.
+  const isRising = learner.phase === 'probe' && learner.probeFrom === null
+  if (!isOfUse) return learner.unrest
+  return noteLevel(learner.unrest, [served, served + refused], rate, atMs, isRising)
 }
 
 /** A bucket refuses a probe late, once it is empty, so only part of a climb by a few percent is kept. */

@@ -42,6 +42,9 @@ const perSecond = (rate: number) => (fromMs: number, toMs: number) => (rate * (t
 /** A network near by; the simulation of windows has one far away. */
 const outboundMs = 2
 
+/** Answers take from 40 to 480 ms: what is known of a limit is late by as much. */
+const ofAnySize = (random: () => number) => between(random, 40, 480)
+
 /** Draws a kind of limit whose rate stays. */
 function steady(random: () => number, rate: number) {
   const kind = oneOf(random, [...kindNames, 'spaced'] as const)
@@ -50,12 +53,12 @@ function steady(random: () => number, rate: number) {
   return { kind, limitOf }
 }
 
-function penaltyOf(leastMs: number, mostMs: number): Shape['draw'] {
+function penaltyOf(leastMs: number, mostMs: number, { renewed = false } = {}): Shape['draw'] {
   return (random) => {
     const rate = Math.round(between(random, 10, 80))
     const penaltyMs = Math.round(between(random, leastMs, mostMs))
     const { kind, limitOf } = steady(random, rate)
-    const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs)
+    const limit = (dice: () => number) => withPenalty(limitOf(dice), penaltyMs, { renewed })
     const text = `${kind} ${rate}/s, closed ${penaltyMs} ms`
     return { text, limit, permitted: perSecond(rate), outboundMs }
   }
@@ -82,18 +85,18 @@ const shapes: Shape[] = [
     draw: penaltyOf(2_000, 10_000),
     fromSeconds: 60,
     toSeconds: 240,
-    use: 0.93,
-    leastUse: 0.6,
+    use: 0.95,
+    leastUse: 0.8,
     refused: 0.005,
   },
   {
-    // Two refusals of half a minute go before, and a third one costs an eighth of this time.
+    // A second refusal of half a minute may end in this time, and costs a tenth of it.
     name: 'penalty of 10 to 30 s',
     draw: penaltyOf(10_000, 30_000),
     fromSeconds: 60,
     toSeconds: 240,
-    use: 0.8,
-    leastUse: 0.5,
+    use: 0.88,
+    leastUse: 0.7,
     refused: 0.005,
   },
   {
@@ -167,9 +170,48 @@ const shapes: Shape[] = [
     },
     fromSeconds: 0,
     toSeconds: 30,
-    use: 0.9,
+    use: 0.92,
     leastUse: 0.8,
+    refused: 0.015,
+  },
+  {
+    // The fewest requests in which a search can be lost: a refusal is a third of a percent.
+    name: 'first 30 s at 10 to 20 a second',
+    draw(random) {
+      const rate = Math.round(between(random, 10, 20))
+      const { kind, limitOf: limit } = steady(random, rate)
+      return {
+        text: `${kind} ${rate}/s`,
+        limit,
+        permitted: perSecond(rate),
+        outboundMs,
+        serviceMs: ofAnySize,
+      }
+    },
+    fromSeconds: 0,
+    toSeconds: 30,
+    use: 0.92,
+    leastUse: 0.85,
     refused: 0.02,
+  },
+  {
+    name: 'a neighbour who takes another part each second or two',
+    draw(random) {
+      const rate = Math.round(between(random, 15, 60))
+      const turnMs = Math.round(between(random, 1_000, 2_000))
+      const kind = oneOf(random, kindNames)
+      const limit = (dice: () => number) => {
+        const limitAt = neighbour(dice, { perSecond: rate, most: 0.6, turnMs })
+        return kinds[kind]({ limitAt, windowMs: second }, dice)
+      }
+      const text = `${kind} ${rate}/s, another every ${turnMs} ms`
+      return { text, limit, permitted: perSecond(0.7 * rate), outboundMs, serviceMs: ofAnySize }
+    },
+    fromSeconds: 30,
+    toSeconds: 240,
+    use: 0.75,
+    leastUse: 0.55,
+    refused: 0.12,
   },
 ]
 

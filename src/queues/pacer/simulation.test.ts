@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isFullSize } from '../../../test/support/full-size.ts'
 import {
+  allSeeds,
   second,
   minute,
   hour,
@@ -247,7 +248,7 @@ describe('when the limit is not what it seems', () => {
     }
     for (const [name, limit] of Object.entries({ fromFirst, drifting })) {
       const scenario = { limit, permitted: evenly(300, minute), durationMs: 90 * minute }
-      const measured = median(scenario, 45 * minute, 90 * minute, `300/min ${name}`)
+      const measured = median(scenario, 45 * minute, 90 * minute, `300/min ${name}`, allSeeds)
       expect(measured.use).toBeGreaterThanOrEqual(0.96)
       expect(measured.refusedShare).toBeLessThanOrEqual(0.006)
     }

@@ -47,6 +47,20 @@ describe('learn', () => {
     expect(again.rate / before.rate).toBeCloseTo(1, 3)
   })
 
+  it('goes down to the limit in one step while it searches, by the share that was refused between two edges', () => {
+    const searching = { ...holding(), sureness: 0.1 }
+    const first = learn(searching, refused(1000), settings)
+    const served = run(first, 9, (i) => ok(1010 + i * 20))
+    const second = learn(served, refused(1400), settings)
+    expect(second.rate / served.rate).toBeLessThan(0.96)
+    expect(second.rate / served.rate).toBeGreaterThan(0.93)
+    // A rate that is sure goes on in small steps, and so does one whose state is of a program that knew no edges.
+    const sure = learn({ ...served, sureness: 1 }, refused(1400), settings)
+    expect(sure.rate / served.rate).toBeCloseTo(0.996, 3)
+    const before = learn({ ...served, edge: null }, refused(1400), settings)
+    expect(before.rate / served.rate).toBeCloseTo(0.996, 3)
+  })
+
   it('climbs faster and faster without a refusal, to at most twice the rate in the first minute of a probe', () => {
     const before = holding()
     const after = run(before, 3000, (i) => ok(1000 + i * 20))

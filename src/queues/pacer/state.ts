@@ -94,6 +94,7 @@ function freeRate(learner: Learner): Learner {
     suspicion: null,
     refusedRun: null,
     refusals: [],
+    edge: null,
     unrest: calm,
     notBeforeMs: 0,
   }
@@ -188,7 +189,7 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   // Several requests under way at once find the same edge. Each lowers the rate, and they are one piece of news.
   const isNews = refusal.sentAtMs > learner.refusalKnownMs
   const lowered = isNews
-    ? afterRefusal(learner, refusal.atMs, settings)
+    ? afterRefusal({ ...learner, refusedRun: run }, refusal, settings)
     : { rate: clampRate(rateAfterRefusal(learner), settings), isMeasured: false }
   const edged = isNews ? afterEdge(learner, lowered.rate, refusal.atMs) : learner.unrest
   const { isMeasured, ...changed } = lowered
@@ -265,6 +266,7 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
     penalty: learner.penalty && { ...learner.penalty, resumedAtMs: nowMs },
     refusalKnownMs: 0,
     refusals: [],
+    edge: null,
     correctedMs: 0,
     unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs },
     sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },

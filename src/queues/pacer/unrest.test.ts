@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { calm, isRestless, noteBurst, noteLevel, type Unrest } from './unrest.ts'
+import { calm, isRestless, noteBurst, noteHeld, noteLevel, type Unrest } from './unrest.ts'
 
 const start = 1_800_000_000_000
 const levels = (values: [afterMs: number, served: number][], before: Unrest = calm) =>
@@ -52,5 +52,33 @@ describe('unrest', () => {
     expect(isRestless(first, start + 60_000)).toBe(true)
     const later = start + 600_000
     expect(isRestless(noteBurst(first, later), later)).toBe(false)
+  })
+
+  it('is none when a rate that has only held, or was still rising, turns out to be too low; a fall is one', () => {
+    const held = noteHeld(calm, 20, start)
+    const risen = levels(
+      [
+        [60_000, 30],
+        [62_000, 30],
+      ],
+      held,
+    )
+    expect(risen.level).toBe(30)
+    expect(isRestless(risen, start + 62_000)).toBe(false)
+    const fallen = levels(
+      [
+        [60_000, 10],
+        [62_000, 10],
+      ],
+      held,
+    )
+    expect(isRestless(fallen, start + 62_000)).toBe(true)
+  })
+
+  it('is of somebody who takes another part each time, though no two refusals agree', () => {
+    const first = levels([[60_000, 20]], settled)
+    const another = levels([[63_000, 14]], first)
+    expect(isRestless(first, start + 63_000)).toBe(false)
+    expect(isRestless(another, start + 63_000)).toBe(true)
   })
 })

@@ -16,6 +16,8 @@ export interface Unrest {
   changedAtMs: number
   /** Bursts of refusals since the level last changed. */
   falseAlarms: number
+  /** The rate was still rising, or was not refused: the limit may be higher, and finding that is no change. */
+  isLeast: boolean
 }
 
 export const calm: Unrest = {
@@ -26,6 +28,7 @@ export const calm: Unrest = {
   changes: 0,
   changedAtMs: 0,
   falseAlarms: 0,
+  isLeast: false,
 }
 
 /** Levels this far apart are of two limits, those this near of one. */
@@ -38,11 +41,15 @@ const fallBy = Math.log(1.6)
 const fallWeight = 0.5
 /** The level follows small steps by this share of each. */
 const drift = 0.2
-/** Bursts of refusals belong to the search when they come so soon after the first level. */
+/** Bursts of refusals and other levels belong to the search when they come so soon after the first level. */
 const searchMs = 10_000
+const settledMs = 5_000
 const mostFalseAlarms = 1
 const burstWeight = 0.5
-const forgottenMs = 70_000
+const anotherWeight = 0.5
+const forgottenMs = 110_000
+/** A single change that is over is forgotten sooner than several, or than bursts that no level explains. */
+const singleForgottenMs = 60_000
 const mostChanges = 4
 const restlessAbove = 0.25
 
@@ -52,6 +59,7 @@ export function noteLevel(
   [least, most]: readonly [number, number],
   rate: number,
   atMs: number,
+  isRising = false,
 ): Unrest {
   const isFall = before.level > 0 && rate < before.level && apart(rate, before.level) >= fallBy
   const fallen =
@@ -59,15 +67,27 @@ export function noteLevel(
   const nearest = (known: number) => Math.min(most, Math.max(least, known))
   const shown = nearest(before.level)
   if (before.level > 0 && apart(shown, before.level) < changedBy) {
-    return { ...fallen, level: before.level + drift * (shown - before.level), other: 0 }
+    return { ...fallen, level: before.level + drift * (shown - before.level), other: 0, isLeast: false }
   }
   const other = nearest(before.other)
-  if (apart(other, before.other) >= agreedWithin) return { ...fallen, other, otherAtMs: atMs }
+  if (apart(other, before.other) >= agreedWithin) {
+    const isAnother = before.other > 0 && atMs - before.otherAtMs >= agreedMs && !isRising
+    return { ...(isAnother ? unsettled(fallen, atMs) : fallen), other, otherAtMs: atMs }
+  }
   if (atMs - before.otherAtMs < agreedMs) return fallen
   const found = { ...fallen, level: other, other: 0, otherAtMs: 0 }
-  if (before.level === 0) return { ...found, foundAtMs: atMs }
+  if (before.level === 0) return { ...found, foundAtMs: atMs, isLeast: isRising }
+  const isOfSearch = before.changes === 0 && atMs - before.foundAtMs < searchMs
+  if (isOfSearch || (before.isLeast && other > before.level)) return { ...found, isLeast: false }
   const changes = fallen.changes < 1 ? 1 : Math.min(mostChanges, changesAt(fallen, atMs) + 1)
-  return { ...found, changes, changedAtMs: atMs, falseAlarms: 0 }
+  return { ...found, changes, changedAtMs: atMs, falseAlarms: 0, isLeast: false }
+}
+
+/** A level was met that is neither the one known nor the one met before: somebody else takes another part all the time. */
+function unsettled(before: Unrest, atMs: number): Unrest {
+  if (before.level === 0 || atMs - before.foundAtMs < searchMs) return before
+  const changes = Math.min(mostChanges, changesAt(before, atMs) + anotherWeight)
+  return { ...before, changes, changedAtMs: atMs }
 }
 
 /** Notes that many refusals came at once: it may be a neighbour. */
@@ -80,12 +100,23 @@ export function noteBurst(before: Unrest, atMs: number): Unrest {
   return { ...before, changes: burstWeight, changedAtMs: atMs, falseAlarms }
 }
 
+/** A rate has held and was not refused: it is the least that the level can be. */
+export function noteHeld(before: Unrest, rate: number, atMs: number): Unrest {
+  return before.level > 0 ? before : { ...before, level: rate, foundAtMs: atMs, isLeast: true }
+}
+
+/** The first level is not known, or has just been found. */
+export function isSearched({ level, foundAtMs, changes }: Unrest, atMs: number): boolean {
+  return level === 0 || (changes === 0 && atMs - foundAtMs < settledMs)
+}
+
 export function isRestless(unrest: Unrest, atMs: number): boolean {
   return changesAt(unrest, atMs) > restlessAbove
 }
 
 function changesAt({ changes, changedAtMs }: Unrest, atMs: number): number {
-  return changes * Math.exp(-Math.max(0, atMs - changedAtMs) / forgottenMs)
+  const passedMs = Math.max(0, atMs - changedAtMs)
+  return changes * Math.exp(-passedMs / (changes === 1 ? singleForgottenMs : forgottenMs))
 }
 
 function apart(a: number, b: number): number {

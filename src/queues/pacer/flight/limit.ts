@@ -69,7 +69,7 @@ const servedPart = 9
 /** A request with so many beside it is so many times likelier to be refused. */
 const ratioToTell = 30
 /** The refusals are so much likelier under the limit than under a rate, as a logarithm. */
-const evidenceToTell = 7
+const evidenceToTell = 9
 const evidencePerMistake = 4
 /** More would be old news. */
 const mostSamples = 1_500
