@@ -17,12 +17,9 @@ const cutPerRefusal = 0.004
 /** After this many times the expected run without a refusal, the climb doubles its speed repeatedly. */
 const probeAfterRuns = 2
 const probeDoubleOks = 60
-/** A window of a second refuses only at its end, so neither value may be faster than that. */
-const probeAfterSeconds = 5
-const probeDoubleSeconds = 3
-/** While nothing is sure, a second refusal soon after the first block may leave the rate far below, and the next climb comes sooner. */
-const unsureProbeAfterSeconds = 3
-const unsureProbeDoubleSeconds = 1.5
+/** A window of a second refuses only at its end: none is faster. An unsure rate may be far below, and climbs sooner. */
+const probeSeconds = { after: 5, double: 3 }
+const unsureSeconds = { after: 3, double: 1.5 }
 const probeHeldMs = 60_000
 /** While the limit is changing, one refusal is expected in so many seconds, and a rise after so many times that. */
 const restlessSeconds = 1.6
@@ -108,15 +105,14 @@ function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
   return { ...learner, rate: 2 * probeFrom, probeHeldSinceMs: probeHeldSinceMs ?? ok.atMs }
 }
 
+const leastSeconds = ({ sureness }: Learner) => (sureness > leastSureness ? probeSeconds : unsureSeconds)
 function probeAfter(learner: Learner): number {
-  const least = learner.sureness > leastSureness ? probeAfterSeconds : unsureProbeAfterSeconds
-  const seconds = Math.max(least, (2 * slidingMs(learner)) / 1000)
+  const seconds = Math.max(leastSeconds(learner).after, (2 * slidingMs(learner)) / 1000)
   return Math.max(probeAfterRuns * learner.okPerRefusal * learner.sureness, seconds * learner.rate)
 }
 
 function probeDouble(learner: Learner): number {
-  const least = learner.sureness > leastSureness ? probeDoubleSeconds : unsureProbeDoubleSeconds
-  const seconds = Math.max(least, slidingMs(learner) / 5000)
+  const seconds = Math.max(leastSeconds(learner).double, slidingMs(learner) / 5000)
   return Math.max(probeDoubleOks * learner.sureness, seconds * learner.rate)
 }
 
