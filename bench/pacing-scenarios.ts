@@ -106,7 +106,7 @@ function judgedByNginx(): PacingScenario[][] {
   )
 }
 
-/** What a user of the command line sees: the first third of a run is left out. One at a time, as the command takes a core. */
+/** The command line as a user runs it. The first third of a run is left out. One at a time, as the command takes a core. */
 function byCommand(): PacingScenario[][] {
   const of = (
     label: string,

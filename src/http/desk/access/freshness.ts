@@ -20,7 +20,7 @@ export function marksChanges(reads: DeskReads | undefined): MiddlewareHandler<De
   return async (context, next) => {
     await next()
     if (!reads || ['GET', 'HEAD', 'OPTIONS'].includes(context.req.method)) return
-    // Whatever the answer is: an action that failed may have changed something before.
+    // An action that failed counts too: it may have changed something before.
     setCookie(context, cookie, '1', {
       httpOnly: true,
       sameSite: 'Lax',
