@@ -20,17 +20,18 @@ export const usage = `npm run bench -- [NAME...] [OPTION...]
   --only A,B        parts of a benchmark, such as shape,cold,command of pacing
   --sizes N,N       numbers of records
   --stores S        embedded, servers or both (embedded,servers)
-  --repeat N        as many runs of each
+  --runs N          run each N times, and print the median of each number too
+  --repeat N        as many rounds within a run: of overhead and burst, and the requests of latency
   --pictures FOLDER draw what pacing measured
   --help            print this
 
 docs/benchmarks.md says what each of them measures.
 `
 
-/** @throws TypeError for an option that does not exist */
+/** @throws TypeError for an option that does not exist, or a number that is none */
 export function readOptions(
   args: string[],
-): BenchOptions & { help: boolean; json: boolean; names: string[] } {
+): BenchOptions & { help: boolean; json: boolean; names: string[]; runs: number } {
   const { values, positionals } = parseArgs({
     args,
     options: {
@@ -41,6 +42,7 @@ export function readOptions(
       sizes: { type: 'string' },
       stores: { type: 'string', default: 'embedded,servers' },
       repeat: { type: 'string', default: '1' },
+      runs: { type: 'string', default: '1' },
       pictures: { type: 'string' },
     },
     allowPositionals: true,
@@ -52,10 +54,16 @@ export function readOptions(
     only: list(values.only),
     sizes: values.sizes === undefined ? undefined : list(values.sizes).map(Number),
     stores: list(values.stores) as BenchOptions['stores'],
-    repeat: Number(values.repeat),
+    repeat: wholeNumber('repeat', values.repeat),
+    runs: wholeNumber('runs', values.runs),
     pictures: values.pictures,
     names: positionals,
   }
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`--${name} is ${text}; give a whole number from 1 on`)
+  return Number(text)
 }
 
 function list(text: string): string[] {
