@@ -25,7 +25,7 @@ export const usage = `npm run bench -- [NAME...] [OPTION...]
   --pictures FOLDER draw what pacing measured
   --help            print this
 
-docs/benchmarks.md says what each of them measures.
+BENCH_DETAILS=1 has latency and burst print each request. docs/benchmarks.md says what each of them measures.
 `
 
 /** @throws TypeError for an option that does not exist, or a number that is none */
@@ -52,8 +52,9 @@ export function readOptions(
     json: values.json,
     quick: values.quick,
     only: list(values.only),
-    sizes: values.sizes === undefined ? undefined : list(values.sizes).map(Number),
-    stores: list(values.stores) as BenchOptions['stores'],
+    sizes:
+      values.sizes === undefined ? undefined : list(values.sizes).map((size) => wholeNumber('sizes', size)),
+    stores: list(values.stores).map(storesNamed),
     repeat: wholeNumber('repeat', values.repeat),
     runs: wholeNumber('runs', values.runs),
     pictures: values.pictures,
@@ -62,8 +63,14 @@ export function readOptions(
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`--${name} is ${text}; give a whole number from 1 on`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new TypeError(`--${name} is ${text}; give a whole number from 1 on`)
   return Number(text)
+}
+
+function storesNamed(name: string): BenchOptions['stores'][number] {
+  if (name !== 'embedded' && name !== 'servers')
+    throw new TypeError(`--stores has ${name}; give embedded, servers or both`)
+  return name
 }
 
 function list(text: string): string[] {

@@ -41,6 +41,10 @@ export async function pacing({ quick, only, pictures }: BenchOptions): Promise<R
     .map((wave) => wave.filter(({ group }) => only.length === 0 || only.includes(group)))
     .map((wave) => wave.filter(({ nginxBurst }) => nginxBurst === undefined || nginx !== undefined))
     .filter((wave) => wave.length > 0)
+  if (waves.length === 0)
+    throw new Error(
+      `no limits of pacing are called ${only.join(',')}${nginx === undefined ? ' (nginx is not installed)' : ''}; there are ${[...new Set((quick ? quickWaves() : pacingWaves()).flat().map(({ group }) => group))].join(', ')}`,
+    )
   if (nginx === undefined && !quick) process.stderr.write('skipped nginx limit_req: nginx is not installed\n')
   const server = await startChild('limit-server.ts', { jitter: true })
   const redis = missingServers() === undefined ? await startRedis() : await startEmbeddedRedis()

@@ -150,13 +150,17 @@ export type PaydirtEvent =
   | { type: 'left_out'; connector: string; entity: string; error: ConfigError }
   /** An interrupted run is continued. */
   | { type: 'resumed'; runId: string; startedAt: Date }
-  /** Said about ten times a second at most. `settled` is in USD. */
+  /**
+   * Said about ten times a second at most. `settled` is in USD; `pace` the requests a second that the pacer has learned, and the
+   * share of the last ten minutes' requests that the service refused as too many (0 to 1), absent before the first request.
+   */
   | {
       type: 'progress'
       records: number
       counts: Record<TaskStatus, number>
       underWay: { records: number; bought: number }
       settled: string
+      pace?: { perSecond: number; refusedShare: number }
     }
   /** A sentence for a person. */
   | { type: 'notice'; text: string }

@@ -8,8 +8,15 @@ export interface Work {
   emit(event: PaydirtEvent): void
 }
 
-export function progressEvent({ records, counts, underWay, settledAtomic }: Progress): PaydirtEvent {
-  return { type: 'progress', records, counts, underWay, settled: formatUsd(settledAtomic) }
+export function progressEvent({ records, counts, underWay, settledAtomic, pace }: Progress): PaydirtEvent {
+  return {
+    type: 'progress',
+    records,
+    counts,
+    underWay,
+    settled: formatUsd(settledAtomic),
+    ...(pace && { pace }),
+  }
 }
 
 export function endedEvent({ end, summary }: EndedRun): PaydirtEvent {

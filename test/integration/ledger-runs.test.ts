@@ -152,6 +152,18 @@ describe('the terms of an endpoint', () => {
     expect(await other.pinnedRecipient(host, 'x402')).toBe(pinned[0])
     expect(await other.pinnedRecipient(host, 'mpp')).toBeUndefined()
   })
+
+  test('are asked for again after a day where the service keeps no answers by payment id', async () => {
+    const { db } = database
+    const endpoint = `POST https://later.test/${randomUUID()}`
+    const at = (hours: number) =>
+      createTermsCache(db, { now: () => new Date(now().getTime() + hours * 3_600_000) })
+    await at(0).remember(endpoint, { ...terms, protocol: 'x402', paymentIdentifier: false })
+    expect(await at(23).terms(endpoint)).toBeDefined()
+    expect(await at(25).terms(endpoint)).toBeUndefined()
+    await at(25).remember(endpoint, { ...terms, protocol: 'x402', paymentIdentifier: true })
+    expect(await at(1_000).terms(endpoint)).toBeDefined()
+  })
 })
 
 describe('the schema', () => {

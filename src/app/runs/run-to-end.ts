@@ -38,6 +38,15 @@ export interface Progress {
   /** The work done that no final record shows yet: a record may wait for its second lookup until all have had their first. */
   underWay: WorkUnderWay
   settledAtomic: bigint
+  /** The pace that was learned for the service; undefined while nothing has been asked, or Redis does not respond. */
+  pace: LearnedPace | undefined
+}
+
+export interface LearnedPace {
+  /** Requests a second. */
+  perSecond: number
+  /** The share of the requests of the last ten minutes that the service refused as too many, 0 to 1. */
+  refusedShare: number
 }
 
 export type RunEnd = 'finished' | 'parked' | 'interrupted'
@@ -145,6 +154,16 @@ async function untilArrived({ runs }: Context, runId: string, signal: AbortSigna
   while (!signal.aborted && Date.now() < endsAt && (await runs.isUnderWay(runId))) await pause(100, signal)
 }
 
+/** A run goes on without its queue for a while, and so does what is shown of it. */
+async function learnedPace(context: Context): Promise<LearnedPace | undefined> {
+  const snapshot = await context
+    .openEngine()
+    .then(({ pacer }) => pacer.snapshot())
+    .catch(() => undefined)
+  if (!snapshot || snapshot.totals.ok + snapshot.totals.limited === 0) return undefined
+  return { perSecond: snapshot.perSecond, refusedShare: snapshot.limitedShare }
+}
+
 /** Polls the ledger until no task of the run is open. Polling is cheap for small runs and rare for large ones. */
 async function untilDone(
   context: Context,
@@ -164,7 +183,8 @@ async function untilDone(
       await runs.spent(run.id),
       await runs.get(run.id),
     ]
-    const progress = { records: current?.records ?? 0, scanned: true, counts, underWay, settledAtomic }
+    const pace = await learnedPace(context)
+    const progress = { records: current?.records ?? 0, scanned: true, counts, underWay, settledAtomic, pace }
     return { isDone, progress, tookMs: tookMs() }
   }
   while (!signal.aborted) {

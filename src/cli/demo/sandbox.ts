@@ -83,7 +83,8 @@ ${pages.map((page) => `# the records of ${page.crm}: ${page.pageUrl}\n`).join(''
 # API key:        PAYDIRT_API_KEY=${API_KEY} (a workspace with monitors; pays in credits, so leave it out for payments)
 # list faults:    curl ${service.serviceUrl}/_sandbox/faults
 # switch one:     curl -X POST ${service.serviceUrl}/_sandbox/faults -H 'content-type: application/json' -d '{"renamedKeys":[{"only":["news_search"],"from":"domains","to":"company_domains"}]}'
-# none again:     curl -X DELETE ${service.serviceUrl}/_sandbox/faults
+# a rate limit:   curl -X POST ${service.serviceUrl}/_sandbox/faults -H 'content-type: application/json' -d '{"rateLimit":{"limit":20,"windowMs":1000}}'
+# as at start:    curl -X DELETE ${service.serviceUrl}/_sandbox/faults
 `)
     }
     liveLine.end()

@@ -1,4 +1,5 @@
 import type { RunDetail } from '../../app/runs/run-detail.ts'
+import { lostMeaning } from '../terminal/print-summary.ts'
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
@@ -19,6 +20,7 @@ export function runText(run: RunDetail): string {
     '',
     `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.notFound} not found, ${lookups.duplicates} for more than one record`,
     `spent: ${spendOf(run)} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
+    ...(Number(run.spend.lost) > 0 ? [`  ${lostMeaning}`] : []),
     ...leftOutLines(leftOut ?? [], run.connector),
     ...section(
       'why:',

@@ -1,3 +1,4 @@
+import { assertShared } from '../../app/config/stores/database.ts'
 import type { Context } from '../../app/context/context.ts'
 import { startProbeServer } from '../../app/health/probe-server.ts'
 import { readinessChecks, storeChecks } from '../../app/health/readiness.ts'
@@ -9,6 +10,7 @@ import { printError } from '../terminal/print.ts'
 export async function serve({ role }: { role: Role }): Promise<void> {
   const signal = stopSignal()
   const config = await readConfig()
+  assertShared(role, config)
   const probes = config.health && (await startProbeServer(config.health))
   const work = async (context: Context) => {
     const running = await start(context, role)

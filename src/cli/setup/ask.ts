@@ -26,7 +26,7 @@ const words: Record<Payment, string> = {
   'api-key': 'an API key, in credits',
 }
 const questions: Record<string, string> = {
-  PAYDIRT_SERVICE_URL: 'Base address of the data service',
+  PAYDIRT_SERVICE_URL: 'Base address of the data service (for play money, that of `paydirt sandbox`)',
   PAYDIRT_LOGO_URL: 'Address of the logo endpoint (blank: no logos are fetched)',
   HUBSPOT_BASE_URL: 'Address of the HubSpot API, or of its stand-in',
   HUBSPOT_CLIENT_SECRET: "The HubSpot app's secret, which verifies calls of its buttons (blank: no buttons)",

@@ -29,8 +29,10 @@ export async function besideHolder(thrown: unknown, args: readonly string[]): Pr
     .catch(() => undefined)
   const page = holder?.desk === undefined ? undefined : pages[args[0] ?? '']?.(args)
   const instead =
-    page === undefined
-      ? `\`paydirt ${args[0]}\` writes into the ledger, which one process at a time can: stop that process, run this, and start it again. Commands that only read (runs, history, explain, spend, report, doctor, service list, show, verify and actions, every --plan of service call) work beside it`
-      : `Its desk does the same: ${new URL(page.path, holder?.desk).href} ${page.does}. Or stop that process, run this, and start it again`
+    args[0] === 'start'
+      ? 'One process at a time works with an embedded ledger; with DATABASE_URL and REDIS_URL any number does'
+      : page === undefined
+        ? `\`paydirt ${args[0]}\` writes into the ledger, which one process at a time can: stop that process, run this, and start it again. Commands that only read (runs, history, explain, spend, report, doctor, service list, show, verify and actions, every --plan of service call) work beside it`
+        : `Its desk does the same: ${new URL(page.path, holder?.desk).href} ${page.does}. Or stop that process, run this, and start it again`
   return new ConfigError(thrown.code, `${thrown.message}. ${instead}`, { cause: thrown })
 }

@@ -25,6 +25,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
       ? [`paid without a result: ${counted(withoutResult.lookups, 'lookup')}, ${amount(withoutResult)}`]
       : []),
     `spent: ${amount(spend)}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
+    ...(spend.lost === zero ? [] : [`  ${lostMeaning}`]),
     ...leftOutLines(summary.leftOut ?? [], summary.connector),
     ...(summary.reasons ?? [])
       .filter(({ status, reason }) => status !== 'unchanged' || reason.includes('left out'))
@@ -47,6 +48,10 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
 }
 
 const zero = '0.000000'
+
+/** Says what money is called lost, and how not to lose more. */
+export const lostMeaning =
+  'lost: paid, but a process ended before the answer came, and the service keeps no answers by payment id. End runs with Ctrl-C; `payment.rebuyLost: false` parks such a lookup in place of buying it again'
 
 function amount({ settled, credits }: { settled: string; credits?: string | undefined }): string {
   return credits ? `${credits} credits` : `${settled} USD`

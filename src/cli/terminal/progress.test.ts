@@ -29,9 +29,10 @@ function view(total: number | undefined, stream: { isTTY?: boolean; columns?: nu
     change: Record<string, number>,
     settledAtomic = 0n,
     underWay = { records: 0, bought: 0 },
+    pace?: { perSecond: number; refusedShare: number },
   ) => {
     clock.ms = atMs
-    made.show({ records: 100, scanned: true, counts: counts(change), underWay, settledAtomic })
+    made.show({ records: 100, scanned: true, counts: counts(change), underWay, settledAtomic, pace })
   }
   /** The line as it was drawn last. */
   const shown = () => written.at(-1)?.replace('\r\u001b[2K', '')
@@ -106,6 +107,15 @@ describe('the progress of a run', () => {
       '10/100 · 2/s · 0.000000 USD · about 45 s left\n',
       '20/100 · 2/s · 0.000000 USD · about 40 s left\n',
     ])
+  })
+
+  test('says what the service is asked a second, and how much of it was refused', () => {
+    const { show, shown } = view(100, { isTTY: true, columns: 200 })
+    show(0, {})
+    show(10_000, { written: 50 }, 500_000n, undefined, { perSecond: 7.59, refusedShare: 0.052 })
+    expect(shown()).toMatch(/ 5\/s · 0\.500000 USD · about 10 s left · pace 7\.6\/s, 5\.2 % refused$/)
+    show(11_000, { written: 55 }, 550_000n, undefined, { perSecond: 48.2, refusedShare: 0 })
+    expect(shown()).toMatch(/ · pace 48\/s$/)
   })
 
   test('of nothing is whole', () => {

@@ -1,4 +1,4 @@
-import type { Progress } from '../../app/runs/run-to-end.ts'
+import type { LearnedPace, Progress } from '../../app/runs/run-to-end.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { liveLine, type LiveLine } from './live-line.ts'
 import { printError } from './print.ts'
@@ -43,7 +43,7 @@ export function createProgressView(options: {
     return ms >= leastMs && records >= leastRecords ? (records * 1000) / ms : undefined
   }
 
-  function text({ records, counts, underWay, settledAtomic }: Progress, withBar: boolean): string {
+  function text({ records, counts, underWay, settledAtomic, pace }: Progress, withBar: boolean): string {
     const total = options.total ?? records
     const done = counts.written + counts.unchanged + counts.skipped + counts.rejected
     // Records end when their last lookup is answered, often all at the end: what is answered before is work done too.
@@ -59,6 +59,7 @@ export function createProgressView(options: {
       `${underWay.bought > 0 ? `${underWay.bought} bought, ` : ''}${formatUsd(settledAtomic)} USD`,
       ...(counts.parked > 0 ? [`${counts.parked} parked`] : []),
       ...(left >= leastLeftSeconds ? [`about ${duration(left)} left`] : []),
+      ...(pace ? [paceText(pace)] : []),
     ]
     return parts.join(' · ')
   }
@@ -76,6 +77,12 @@ export function createProgressView(options: {
       line.end()
     },
   }
+}
+
+/** Last, as the first to have no room: what the service is asked a second, and how much of it was too much. */
+function paceText({ perSecond, refusedShare }: LearnedPace): string {
+  const refused = refusedShare >= 0.001 ? `, ${(100 * refusedShare).toFixed(1)} % refused` : ''
+  return `pace ${perSecond < 10 ? perSecond.toFixed(1) : perSecond.toFixed(0)}/s${refused}`
 }
 
 function rateText(perSecond: number): string {

@@ -115,3 +115,9 @@ describe('a request', () => {
     })
   })
 })
+
+test('faults that are taken back are those of the start', () => {
+  const faults = createFaultSwitch({ paymentIdentifier: true })
+  faults.set({ paymentIdentifier: false, rateLimit: { limit: 20, windowMs: 1_000 } })
+  expect(faults.reset()).toMatchObject({ paymentIdentifier: true, rateLimit: null })
+})

@@ -7,6 +7,7 @@ export interface FaultSwitch {
   get(): Faults
   /** Replaces the given entries and keeps the others. Throws a ZodError and changes nothing if one is invalid. */
   set(change: FaultsInput): Faults
+  /** Returns to the faults of the start: a stand-in that began with answers kept by payment id keeps them on. */
   reset(): Faults
   /**
    * Returns the fault if it hits this request, otherwise null. Shares depend on the seed, the fault, the requested key
@@ -31,7 +32,7 @@ export function createFaultSwitch(initial: FaultsInput = {}): FaultSwitch {
     set: (change) => replace(faultsSchema.parse({ ...faults, ...withoutUndefined(change) })),
     reset: () => {
       asked = new Map()
-      return replace(faultsSchema.parse({}))
+      return replace(faultsSchema.parse(initial))
     },
     strikes(name, key) {
       const fault = faults[name] as Faults[typeof name] & { next: number; share: number }

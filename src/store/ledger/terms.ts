@@ -2,6 +2,12 @@ import type { Terms } from '../../domain/payment.ts'
 import type { TermsCache } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 
+/**
+ * Terms by which the service keeps no answers by payment id are asked for again after so long: the service may have begun to,
+ * and without it a crash between payment and answer costs the lookup. Asking is one unpaid request.
+ */
+const withoutAnswersKeptMs = 24 * 60 * 60 * 1000
+
 /** Caches terms by endpoint: in SQL, so that all processes share them, and in memory, because every lookup reads them. */
 export function createTermsCache(db: Database, options: { now: () => Date; cacheMs?: number }): TermsCache {
   const cacheMs = options.cacheMs ?? 60_000
@@ -13,11 +19,12 @@ export function createTermsCache(db: Database, options: { now: () => Date; cache
       if (cached && cached.until > options.now().getTime()) return cached.terms
       const row = await db
         .selectFrom('terms')
-        .select('terms')
+        .select(['terms', 'seen_at'])
         .where('endpoint', '=', endpoint)
         .executeTakeFirst()
       if (!row) return undefined
       const terms = read(row.terms)
+      if (mayKeepAnswersNow(terms, row.seen_at, options.now())) return undefined
       cache.set(endpoint, { terms, until: options.now().getTime() + cacheMs })
       return terms
     },
@@ -62,6 +69,10 @@ export function createTermsCache(db: Database, options: { now: () => Date; cache
       return pay_to
     },
   }
+}
+
+function mayKeepAnswersNow({ protocol, paymentIdentifier }: Terms, seenAt: Date, now: Date): boolean {
+  return protocol === 'x402' && !paymentIdentifier && now.getTime() - seenAt.getTime() > withoutAnswersKeptMs
 }
 
 function read(json: Record<string, unknown>): Terms {

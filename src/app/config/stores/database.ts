@@ -77,6 +77,25 @@ export function readsConfig(
   return { url, mostBehindMs: (file?.readBehindSeconds ?? 3) * 1_000 }
 }
 
+/**
+ * @throws ConfigError for a process of one role without both servers: what it keeps inside, no other process sees, so that its
+ *   work would be done by nobody
+ */
+export function assertShared(
+  role: ProcessRole,
+  { databaseUrl, redisUrl }: { databaseUrl: string | undefined; redisUrl: string | undefined },
+): void {
+  const missing = [
+    ...(databaseUrl === undefined ? ['DATABASE_URL'] : []),
+    ...(redisUrl === undefined ? ['REDIS_URL'] : []),
+  ]
+  if (role === 'all' || role === 'command' || missing.length === 0) return
+  throw new ConfigError(
+    'bad_environment',
+    `a process with the role ${role} shares its work with others, which needs ${missing.join(' and ')}; without, use the role all`,
+  )
+}
+
 /** A person waits for the web role. A command may read or erase a whole ledger. */
 function statementSeconds(role: ProcessRole): number {
   if (role === 'web') return 30
