@@ -6,6 +6,7 @@
  * is at a time, and what the replica has replayed tells up to which of these times it shows everything. An idle primary, a
  * replica that has lost its primary, and clocks that differ all give the right answer.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { describeError } from '../../domain/errors.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
@@ -52,9 +53,13 @@ export interface ReplicaOptions {
 interface Sample {
   atMs: number
   lsn: bigint
+  /** A standby has the same; a restored copy of the ledger has another, on whatever server. */
+  database: string
 }
 
 const samplesKept = 120
+/** A standby that says nothing any more holds up the end of the process for no longer. */
+const patienceMs = 1_000
 
 /** Follows a replica from now on. It is read from the first check on, which this does not wait for. */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
@@ -79,7 +84,8 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     const before = state
     // Without the primary nothing new is known of it: what the replica lacks grows with time.
     const sample = await sampleOf(primary).catch(() => undefined)
-    if (sample) samples = [...samples, sample].slice(-samplesKept)
+    // Places in the log of another server say nothing about this one.
+    if (sample) samples = [...samples.filter(isOf(sample)), sample].slice(-samplesKept)
     state = await measure().catch(
       (error: unknown) => ({ name: 'away', problem: describeError(error) }) as const,
     )
@@ -88,12 +94,15 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   }
 
   async function measure(): Promise<ReplicaState> {
-    const { rows } = await sql<{ replayed: string | null; ledger: string | null }>`
-      select pg_last_wal_replay_lsn()::text as replayed,
+    const { rows } = await sql<{ replayed: string | null; ledger: string | null; database: string }>`
+      select pg_last_wal_replay_lsn()::text as replayed, ${database} as database,
         (select value from meta where key = 'ledger_id') as ledger
       where pg_is_in_recovery()`.execute(db)
     const [row] = rows
     if (!row || row.replayed === null) return { name: 'foreign', problem: 'it is no standby' }
+    const newest = samples.at(-1)
+    if (newest && row.database !== newest.database)
+      return { name: 'foreign', problem: 'it is the standby of another server or database' }
     const own = await ownLedger()
     if (row.ledger === null && own !== null) return { name: 'behind', behindMs: undefined }
     if (row.ledger !== own) return { name: 'foreign', problem: 'it has another ledger' }
@@ -141,19 +150,27 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     },
     check,
     async close() {
-      await loop.stop()
-      await db.destroy()
+      const ended = loop.stop().then(() => db.destroy())
+      const isEnded = ended.then(() => true)
+      if (await Promise.race([isEnded, delay(patienceMs, false, { ref: false })])) return
+      pool.cut()
+      // A connection that is being opened ends by its own time-out.
+      await Promise.race([ended, delay(patienceMs)])
     },
   }
 }
 
+/** The server's own number, which its standbys share and nobody else, and the name of the database. */
+const database = sql<string>`(select system_identifier from pg_control_system()) || ' ' || current_database()`
+
+const isOf = (sample: Sample) => (other: Sample) => other.database === sample.database
+
 /** A commit is in the log before anybody is told of it, so what was committed before `atMs` ends at or before `lsn`. */
 async function sampleOf(primary: Database): Promise<Sample> {
   const atMs = performance.now()
-  const { rows } = await sql<{ lsn: string }>`select pg_current_wal_insert_lsn()::text as lsn`.execute(
-    primary,
-  )
-  return { atMs, lsn: lsnOf(rows[0]?.lsn ?? '0/0') }
+  const { rows } = await sql<{ lsn: string; database: string }>`
+    select pg_current_wal_insert_lsn()::text as lsn, ${database} as database`.execute(primary)
+  return { atMs, lsn: lsnOf(rows[0]?.lsn ?? '0/0'), database: rows[0]?.database ?? '' }
 }
 
 const pageBytes = 8_192n
