@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
@@ -11,6 +12,34 @@ import { startStandby } from '../faults/standbys.ts'
 // Needs Postgres with pg_basebackup.
 const missing = missingServers()
 if (missing !== undefined) process.stderr.write(`standby-mistaken: left out, ${missing}\n`)
+
+/** An address of which each connection leads to a server of its own, until nothing passes any more. */
+async function lineTo(server: () => Server) {
+  const sockets = new Set<Socket>()
+  let isSilent = false
+  const line = createServer((client) => {
+    const { port } = new URL(server().url)
+    const behind = connect(Number(port), '127.0.0.1')
+    for (const [from, to] of [
+      [client, behind],
+      [behind, client],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('data', (bytes) => void (isSilent || to.write(bytes)))
+      from.on('close', () => to.destroy())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(line, 'listening')
+  return {
+    url: `postgres://paydirt@127.0.0.1:${(line.address() as AddressInfo).port}/postgres`,
+    silence: () => void (isSilent = true),
+    end() {
+      for (const socket of sockets) socket.destroy()
+      line.close()
+    },
+  }
+}
 
 describe.skipIf(missing !== undefined)('a server that may be taken for the standby', () => {
   let primary: Server
@@ -35,11 +64,11 @@ describe.skipIf(missing !== undefined)('a server that may be taken for the stand
     return database
   }
 
-  async function follow({ db }: OpenDatabase, url: string): Promise<Replica> {
+  async function follow({ db }: OpenDatabase, url: string, most = 2): Promise<Replica> {
     const replica = await openReplica({
       url,
       primary: db,
-      connections: { most: 2, applicationName: 'test', limits: noLimits },
+      connections: { most, applicationName: 'test', limits: noLimits },
       mostBehindMs: 3_000,
       onChange: () => {},
       onFailedRead: () => {},
@@ -93,35 +122,58 @@ describe.skipIf(missing !== undefined)('a server that may be taken for the stand
     expect(await settled(await follow(copy, standby.url))).toEqual(['foreign'])
   })
 
-  test('holds up nobody who ends when it says nothing any more', async () => {
-    const sockets = new Set<Socket>()
-    let isSilent = false
-    const port = Number(new URL(standby.url).port)
-    const line = createServer((client) => {
-      const server = connect(port, '127.0.0.1')
-      for (const [from, to] of [
-        [client, server],
-        [server, client],
-      ] as const) {
-        sockets.add(from)
-        from.on('error', () => {})
-        from.on('data', (bytes) => void (isSilent || to.write(bytes)))
-        from.on('close', () => to.destroy())
+  test('is measured by whoever reads, where one address leads to several', async () => {
+    const paused = await startStandby(primary)
+    opened.push({ close: () => paused.stop() })
+    const on = async (server: Server, text: string) => {
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      await client.query(text)
+      await client.end()
+    }
+    await on(paused, 'select pg_wal_replay_pause()')
+    const database = await open(primary.url)
+    const write = () =>
+      database.db
+        .insertInto('meta')
+        .values({ key: 'written', value: 'yes' })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    // Connections lead to one and the other in turns, as by the address of a service that shares them out.
+    let turn = 0
+    const { url, end } = await lineTo(() => [standby, paused][turn++ % 2] as Server)
+    const replica = await follow(database, url, 8)
+    await vi.waitFor(() => expect(replica.state().name).toBe('near'), { timeout: 10_000 })
+    await write()
+    await new Promise((resolve) => setTimeout(resolve, 4_000))
+    const isThere = (db: OpenDatabase['db']) =>
+      sql`select pg_sleep(0.05), value from meta where key = 'written'`.execute(db)
+    let fromStandby = 0
+    for (let round = 0; round < 20; round += 1) {
+      const readings = await Promise.all(Array.from({ length: 6 }, () => replica.read(isThere)))
+      for (const { result, behindMs } of readings) {
+        // More than four seconds have passed, and no more than three are allowed.
+        expect(result.rows).toHaveLength(1)
+        if (behindMs !== undefined) fromStandby += 1
       }
-    }).listen(0, '127.0.0.1')
-    await once(line, 'listening')
-    const url = standby.url.replace(String(port), String((line.address() as AddressInfo).port))
+    }
+    expect(fromStandby).toBeGreaterThan(10)
+    await replica.close()
+    end()
+  })
+
+  test('holds up nobody who ends when it says nothing any more', async () => {
+    const { url, silence, end } = await lineTo(() => standby)
     const replica = await follow(await open(primary.url), url)
     await vi.waitFor(() => expect(replica.state().name).toBe('near'), { timeout: 10_000 })
-    isSilent = true
+    silence()
     const reading = replica.read(async (db) => db.selectFrom('meta').selectAll().execute())
     reading.catch(() => {})
     await new Promise((resolve) => setTimeout(resolve, 300))
     const began = performance.now()
     await Promise.race([replica.close(), new Promise((resolve) => setTimeout(resolve, 60_000))])
     const tookMs = performance.now() - began
-    for (const socket of sockets) socket.destroy()
-    line.close()
+    end()
     expect(tookMs).toBeLessThan(5_000)
   })
 })

@@ -86,30 +86,31 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     const sample = await sampleOf(primary).catch(() => undefined)
     // Places in the log of another server say nothing about this one.
     if (sample) samples = [...samples.filter(isOf(sample)), sample].slice(-samplesKept)
-    state = await measure().catch(
+    state = await measure(db).catch(
       (error: unknown) => ({ name: 'away', problem: describeError(error) }) as const,
     )
+    measuredMs = performance.now()
     if (state.name !== before.name) onChange(state)
     return state
   }
 
-  async function measure(): Promise<ReplicaState> {
+  async function measure(on: Database): Promise<ReplicaState> {
     const { rows } = await sql<{ replayed: string | null; ledger: string | null; database: string }>`
       select pg_last_wal_replay_lsn()::text as replayed, ${database} as database,
         (select value from meta where key = 'ledger_id') as ledger
-      where pg_is_in_recovery()`.execute(db)
+      where pg_is_in_recovery()`.execute(on)
     const [row] = rows
     if (!row || row.replayed === null) return { name: 'foreign', problem: 'it is no standby' }
+    const own = await ownLedger()
+    if (row.ledger !== null && row.ledger !== own)
+      return { name: 'foreign', problem: 'it has another ledger' }
     const newest = samples.at(-1)
     if (newest && row.database !== newest.database)
       return { name: 'foreign', problem: 'it is the standby of another server or database' }
-    const own = await ownLedger()
-    if (row.ledger === null && own !== null) return { name: 'behind', behindMs: undefined }
-    if (row.ledger !== own) return { name: 'foreign', problem: 'it has another ledger' }
+    if (row.ledger !== own) return { name: 'behind', behindMs: undefined }
     const replayed = lsnOf(row.replayed)
     const seen = samples.findLast(({ lsn }) => lsn <= replayed)
     const behindMs = seen && performance.now() - seen.atMs
-    measuredMs = performance.now()
     const isNear = behindMs !== undefined && behindMs <= mostBehindMs
     return isNear ? { name: 'near', behindMs } : { name: 'behind', behindMs }
   }
@@ -127,19 +128,26 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   })
 
   /** A measurement grows old while the next one waits for a server that does not answer. */
-  function behindNow(): number | undefined {
-    if (state.name !== 'near') return undefined
-    const behindMs = state.behindMs + performance.now() - measuredMs
-    return behindMs <= mostBehindMs ? behindMs : undefined
+  function mayBeNear(): boolean {
+    return state.name === 'near' && state.behindMs + performance.now() - measuredMs <= mostBehindMs
+  }
+
+  /** An address may lead to several standbys, so it is measured by the connection that reads. */
+  async function readNear<T>(read: (db: Database) => Promise<T>) {
+    return db.connection().execute(async (one) => {
+      const found = await measure(one)
+      return found.name === 'near' ? { result: await read(one), behindMs: found.behindMs } : undefined
+    })
   }
 
   return {
     state: () => state,
     async read(read) {
-      const behindMs = behindNow()
-      if (behindMs !== undefined) {
+      if (mayBeNear()) {
         try {
-          return { result: await read(db), behindMs }
+          const near = await readNear(read)
+          if (near) return near
+          await check()
         } catch (error) {
           // Ended by its server, in conflict with what is replayed, or wrong on the primary as well.
           options.onFailedRead(error)
