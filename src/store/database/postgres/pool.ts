@@ -42,6 +42,11 @@ const parsers = new Map<number, (text: string) => unknown>([
  * open connections first.
  */
 const keptOpen = 4
+/**
+ * An idle connection shows that often that it lives. Balancers and firewalls forget one that is silent for four to six minutes and tell
+ * nobody: the next statement would wait for its time limit. By default the system first asks after two hours.
+ */
+const keepAliveMs = 60_000
 const readOnlyCode = '25006'
 /** Read-only, or about to go: the primary was switched over. The connection leads to a server that is of no use any more. */
 const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
@@ -72,6 +77,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     connectionTimeoutMillis: connectMs.alone,
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     application_name: options.applicationName,
     ...(options.isReadOnly ? { options: '-c default_transaction_read_only=on' } : {}),
     ...parameters,
