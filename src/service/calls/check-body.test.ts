@@ -95,6 +95,13 @@ describe('the check of a body', () => {
     expect(() => checkBody(catalogue.of('monitor.create'), body)).toThrow('filters has characters')
   })
 
+  it('refuses the name of a packed value at another path too, where any key may be meant', () => {
+    const check = (body: Record<string, unknown>) =>
+      checkBody(catalogue.of('job.search'), body, { knowsKeys: false })
+    expect(() => check({ $z: 'x' })).toThrow("$z is a name of the ledger's own")
+    expect(() => check({ $filter: 'x' })).not.toThrow()
+  })
+
   it('finds no key of a request among those that every object has', () => {
     const body = JSON.parse('{"__proto__": 1}') as Record<string, unknown>
     expect(() => checkBody(catalogue.of('job.search'), body)).toThrow('__proto__ is not a key')

@@ -26,6 +26,9 @@ export function checkBody(
         .map(([name]) => `${quotedName(name)} is not a key of ${operation}${meant(name, request)}`)
         .join('; '),
     )
+  // Stored with the request, the ledger would take it for a value of its own, and read no page with it any more.
+  if (Object.hasOwn(body, packedName))
+    throw badCall(operation, `${packedName} is a name of the ledger's own, and no key of a request`)
   for (const [name, value] of given) {
     const field = Object.hasOwn(request, name) ? request[name] : undefined
     if (!field) continue
@@ -49,6 +52,8 @@ export function checkBody(
 
 /** More than this says nothing more. */
 const mostUnknown = 5
+/** As in src/store/packed/packed-json.ts. */
+const packedName = '$z'
 
 /** True for a change that names its subject alone, which the service would carry out, and count. */
 function changesNothing({ method, path }: Contract, names: readonly string[]): boolean {

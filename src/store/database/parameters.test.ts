@@ -2,7 +2,8 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
-import { asArrayText, storableJson } from './parameters.ts'
+import { readJson } from '../packed/packed-json.ts'
+import { asArrayText, storable, storableJson } from './parameters.ts'
 
 /** The driver's own, which has no declarations. */
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
@@ -20,6 +21,14 @@ test('removes only the characters that no jsonb column accepts, in values and ke
     key: ['\ufffd', { deep: 'fine 🙂', number: 1.5, nothing: null }],
     written: 'a \\u0000 that is text',
   })
+})
+
+test('no name becomes that of a packed value, neither as it is nor by what is removed', () => {
+  for (const name of ['$z', '$z\0', '$\0z', '\0$z']) {
+    const foreign = { [name]: 'a-text', company_name: 'Acme' }
+    for (const stored of [storableJson(foreign), JSON.stringify(storable(foreign))])
+      expect(readJson(stored)).toEqual({ $z_: 'a-text', company_name: 'Acme' })
+  }
 })
 
 test('is ordinary JSON when there is nothing to remove', () => {

@@ -50,9 +50,13 @@ function clean(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '')
   if (Array.isArray(value)) return value.map(clean)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key === packedName ? `${key}_` : clean(key), clean(each)]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [cleanName(key), clean(each)]))
+}
+
+/** The name that counts is the one that is stored: taking out a NUL may make it that of a packed value. */
+function cleanName(key: string): string {
+  const name = key.toWellFormed().replaceAll('\0', '')
+  return name === packedName ? `${name}_` : name
 }
 
 /** Returns a text that a person wrote, on one line and as a text column accepts it: no wish may fail for a character. */

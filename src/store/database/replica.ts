@@ -6,6 +6,7 @@
  * is at a time, and what the replica has replayed tells up to which of these times it shows everything. An idle primary, a
  * replica that has lost its primary, and clocks that differ all give the right answer.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { describeError } from '../../domain/errors.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
@@ -52,9 +53,13 @@ export interface ReplicaOptions {
 interface Sample {
   atMs: number
   lsn: bigint
+  /** A standby has the same; a restored copy of the ledger has another, on whatever server. */
+  database: string
 }
 
 const samplesKept = 120
+/** A standby that says nothing any more holds up the end of the process for no longer. */
+const patienceMs = 1_000
 
 /** Follows a replica from now on. It is read from the first check on, which this does not wait for. */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
@@ -79,28 +84,33 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     const before = state
     // Without the primary nothing new is known of it: what the replica lacks grows with time.
     const sample = await sampleOf(primary).catch(() => undefined)
-    if (sample) samples = [...samples, sample].slice(-samplesKept)
-    state = await measure().catch(
+    // Places in the log of another server say nothing about this one.
+    if (sample) samples = [...samples.filter(isOf(sample)), sample].slice(-samplesKept)
+    state = await measure(db).catch(
       (error: unknown) => ({ name: 'away', problem: describeError(error) }) as const,
     )
+    measuredMs = performance.now()
     if (state.name !== before.name) onChange(state)
     return state
   }
 
-  async function measure(): Promise<ReplicaState> {
-    const { rows } = await sql<{ replayed: string | null; ledger: string | null }>`
-      select pg_last_wal_replay_lsn()::text as replayed,
+  async function measure(on: Database): Promise<ReplicaState> {
+    const { rows } = await sql<{ replayed: string | null; ledger: string | null; database: string }>`
+      select pg_last_wal_replay_lsn()::text as replayed, ${database} as database,
         (select value from meta where key = 'ledger_id') as ledger
-      where pg_is_in_recovery()`.execute(db)
+      where pg_is_in_recovery()`.execute(on)
     const [row] = rows
     if (!row || row.replayed === null) return { name: 'foreign', problem: 'it is no standby' }
     const own = await ownLedger()
-    if (row.ledger === null && own !== null) return { name: 'behind', behindMs: undefined }
-    if (row.ledger !== own) return { name: 'foreign', problem: 'it has another ledger' }
+    if (row.ledger !== null && row.ledger !== own)
+      return { name: 'foreign', problem: 'it has another ledger' }
+    const newest = samples.at(-1)
+    if (newest && row.database !== newest.database)
+      return { name: 'foreign', problem: 'it is the standby of another server or database' }
+    if (row.ledger !== own) return { name: 'behind', behindMs: undefined }
     const replayed = lsnOf(row.replayed)
     const seen = samples.findLast(({ lsn }) => lsn <= replayed)
     const behindMs = seen && performance.now() - seen.atMs
-    measuredMs = performance.now()
     const isNear = behindMs !== undefined && behindMs <= mostBehindMs
     return isNear ? { name: 'near', behindMs } : { name: 'behind', behindMs }
   }
@@ -118,19 +128,26 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   })
 
   /** A measurement grows old while the next one waits for a server that does not answer. */
-  function behindNow(): number | undefined {
-    if (state.name !== 'near') return undefined
-    const behindMs = state.behindMs + performance.now() - measuredMs
-    return behindMs <= mostBehindMs ? behindMs : undefined
+  function mayBeNear(): boolean {
+    return state.name === 'near' && state.behindMs + performance.now() - measuredMs <= mostBehindMs
+  }
+
+  /** An address may lead to several standbys, so it is measured by the connection that reads. */
+  async function readNear<T>(read: (db: Database) => Promise<T>) {
+    return db.connection().execute(async (one) => {
+      const found = await measure(one)
+      return found.name === 'near' ? { result: await read(one), behindMs: found.behindMs } : undefined
+    })
   }
 
   return {
     state: () => state,
     async read(read) {
-      const behindMs = behindNow()
-      if (behindMs !== undefined) {
+      if (mayBeNear()) {
         try {
-          return { result: await read(db), behindMs }
+          const near = await readNear(read)
+          if (near) return near
+          await check()
         } catch (error) {
           // Ended by its server, in conflict with what is replayed, or wrong on the primary as well.
           options.onFailedRead(error)
@@ -141,19 +158,27 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     },
     check,
     async close() {
-      await loop.stop()
-      await db.destroy()
+      const ended = loop.stop().then(() => db.destroy())
+      const isEnded = ended.then(() => true)
+      if (await Promise.race([isEnded, delay(patienceMs, false, { ref: false })])) return
+      pool.cut()
+      // A connection that is being opened ends by its own time-out.
+      await Promise.race([ended, delay(patienceMs)])
     },
   }
 }
 
+/** The server's own number, which its standbys share and nobody else, and the name of the database. */
+const database = sql<string>`(select system_identifier from pg_control_system()) || ' ' || current_database()`
+
+const isOf = (sample: Sample) => (other: Sample) => other.database === sample.database
+
 /** A commit is in the log before anybody is told of it, so what was committed before `atMs` ends at or before `lsn`. */
 async function sampleOf(primary: Database): Promise<Sample> {
   const atMs = performance.now()
-  const { rows } = await sql<{ lsn: string }>`select pg_current_wal_insert_lsn()::text as lsn`.execute(
-    primary,
-  )
-  return { atMs, lsn: lsnOf(rows[0]?.lsn ?? '0/0') }
+  const { rows } = await sql<{ lsn: string; database: string }>`
+    select pg_current_wal_insert_lsn()::text as lsn, ${database} as database`.execute(primary)
+  return { atMs, lsn: lsnOf(rows[0]?.lsn ?? '0/0'), database: rows[0]?.database ?? '' }
 }
 
 const pageBytes = 8_192n

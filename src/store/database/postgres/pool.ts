@@ -24,6 +24,8 @@ export interface PoolOptions extends DatabaseAddresses {
 export interface LedgerPool extends PostgresPool {
   /** Returns what follows the `begin` of a transaction, so that it keeps the limits also where its connection has none. */
   afterBegin(): string[]
+  /** Cuts the connections of statements that are under way: `end` would wait for a server that says nothing any more. */
+  cut(): void
 }
 
 /** The time for one host of several; one host alone may be slow to wake. */
@@ -40,6 +42,11 @@ const parsers = new Map<number, (text: string) => unknown>([
  * open connections first.
  */
 const keptOpen = 4
+/**
+ * An idle connection shows that often that it lives. Balancers and firewalls forget one that is silent for four to six minutes and tell
+ * nobody: the next statement would wait for its time limit. By default the system first asks after two hours.
+ */
+const keepAliveMs = 60_000
 const readOnlyCode = '25006'
 /** Read-only, or about to go: the primary was switched over. The connection leads to a server that is of no use any more. */
 const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
@@ -70,6 +77,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     connectionTimeoutMillis: connectMs.alone,
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     application_name: options.applicationName,
     ...(options.isReadOnly ? { options: '-c default_transaction_read_only=on' } : {}),
     ...parameters,
@@ -84,7 +92,12 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
   // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
   pool.on('error', () => {})
   // A connection that breaks between two queries of a transaction also needs a listener; its next query reports the error.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const open = new Set<Client>()
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    client.once('end', () => open.delete(client))
+    open.add(client)
+  })
 
   let host = 0
   // Counts switch-overs. A connection from before one is not used again.
@@ -166,6 +179,8 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     connect,
     end: () => pool.end(),
     afterBegin: () => (setsLocally ? setLocally(parameters) : []),
+    // The driver closes the socket of a connection that has a statement under way, and takes its leave on others.
+    cut: () => open.forEach((client) => void client.end().catch(() => {})),
   }
 }
 
