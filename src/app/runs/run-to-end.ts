@@ -164,6 +164,9 @@ async function learnedPace(context: Context): Promise<LearnedPace | undefined> {
   return { perSecond: snapshot.perSecond, refusedShare: snapshot.limitedShare }
 }
 
+/** A person who looks at a busy ledger sees that the run goes on. */
+const slowestPollMs = 5_000
+
 /** Polls the ledger until no task of the run is open. Polling is cheap for small runs and rare for large ones. */
 async function untilDone(
   context: Context,
@@ -196,6 +199,6 @@ async function untilDone(
     const { isDone, progress, tookMs } = polled
     if (progress) onProgress?.(progress)
     if (isDone) return
-    await pause(Math.max(100, tookMs * 20), signal)
+    await pause(Math.min(Math.max(100, tookMs * 20), slowestPollMs), signal)
   }
 }
