@@ -68,6 +68,7 @@ export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings):
   if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
   const steady = isOfSeconds(learner) ? learner.suspicion?.growth : undefined
   if (steady) {
+    if (ok.atMs < (learner.suspicion?.climbsAtMs ?? 0)) return learner
     return { ...learner, rate: clampRate(learner.rate * (1 + steady / Math.max(1, learner.rate)), settings) }
   }
   const okRun = learner.okRun + 1

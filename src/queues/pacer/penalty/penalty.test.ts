@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { evenlySpaced, withPenalty } from './shapes.ts'
-import { fixedWindow, simulate, type HiddenLimit } from './simulation.ts'
-import { paceOf } from './state.ts'
+import { evenlySpaced, withPenalty } from '../shapes.ts'
+import { fixedWindow, simulate, type HiddenLimit } from '../simulation.ts'
+import { paceOf } from '../state.ts'
 
 const run = (limit: (random: () => number) => HiddenLimit, seconds: number) =>
   simulate({ seed: 7, limit, permitted: (a, b) => (b - a) / 50, durationMs: seconds * 1000, outboundMs: 2 })
