@@ -45,7 +45,7 @@ function countUpTo(history: readonly Checkpoint[], atMs: number): number {
   if (!point || !after) return point?.count ?? 0
   const before = history[at - 1]?.count ?? 0
   const part = (atMs - point.atMs) / (after.atMs - point.atMs)
-  return before + 1 + Math.floor(part * (point.count - before - 1))
+  return before + 1 + Math.round(part * (point.count - before - 1))
 }
 
 /** A gap may be a twentieth of its age, which gives about 80 points for two days. */

@@ -188,6 +188,18 @@ export function newLearner(settings: LearnerSettings): Learner {
   }
 }
 
+/** Reads what was stored, perhaps by an older version. Its penalties told no evidence, and are learned again. */
+export function readLearner(text: string, settings: LearnerSettings): Learner {
+  const stored = JSON.parse(text) as Partial<Learner>
+  const { penalty, suspicion } = stored
+  return {
+    ...newLearner(settings),
+    ...stored,
+    penalty: penalty && 'evidence' in penalty ? penalty : null,
+    suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
+  }
+}
+
 export function clampRate(rate: number, settings: LearnerSettings): number {
   return Math.min(settings.maxPerSecond, Math.max(settings.minPerSecond, rate))
 }

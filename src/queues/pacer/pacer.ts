@@ -4,7 +4,7 @@ import type { Lane } from '../../domain/ports/send-permit.ts'
 import {
   clampRate,
   defaultLearnerSettings,
-  newLearner,
+  readLearner,
   type Learner,
   type LearnerSettings,
 } from './learner.ts'
@@ -98,7 +98,7 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
     },
 
     async import(exported) {
-      const known = { ...newLearner(learnerSettings), ...(JSON.parse(exported) as Learner) }
+      const known = readLearner(exported, learnerSettings)
       for (let i = 0; i < commitTries; i++) {
         const { version, learner, nowMs } = await shared.read()
         if (learner.totals.ok >= known.totals.ok) return

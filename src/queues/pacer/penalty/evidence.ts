@@ -27,13 +27,15 @@ const saved = [0.5, 1, 2]
 const weights = [
   ...bursts.map(() => 1 / bursts.length),
   ...[0.2, 1, 0.2],
-  Number(process.env.SL ?? 0.6),
+  0.6,
   ...Array.from({ length: phases }, () => 4 / phases),
 ]
+/** In a shorter time, chance counts. */
+const shortestMs = 100
 const longestMs = 64_000
 /** A count may be off by part of a request, and a time by what the network varies. */
-const offBy = Number(process.env.OB ?? 0.6)
-const offPart = Number(process.env.OP ?? 0.01)
+const offBy = 0.6
+const offPart = 0.01
 
 type Span = readonly [count: number, seconds: number]
 
@@ -43,7 +45,7 @@ export function evidenceOf(all: readonly Checkpoint[], refusedMs: number): Evide
   const total = countBetween(history, -Infinity, refusedMs)
   // From each point on: the requests that were served, and the seconds until the refusal.
   const spans = history.flatMap((point, at): Span[] =>
-    point.atMs < refusedMs && refusedMs - point.atMs < longestMs
+    refusedMs - point.atMs >= shortestMs && refusedMs - point.atMs < longestMs
       ? [[total - (history[at - 1]?.count ?? 0), (refusedMs - point.atMs) / 1000]]
       : [],
   )
@@ -57,7 +59,10 @@ export function evidenceOf(all: readonly Checkpoint[], refusedMs: number): Evide
   ]
   return {
     perSecond: [...saving.map(([perSecond]) => perSecond), ...counted],
-    off: [...saving.map(([, off]) => off), ...counted.map((count) => (count > 0 ? offBy + count / 2 / phases : 0))],
+    off: [
+      ...saving.map(([, off]) => off),
+      ...counted.map((count) => (count > 0 ? offBy + count / 2 / phases : 0)),
+    ],
   }
 }
 
@@ -78,8 +83,8 @@ function inFixedWindow(history: readonly Checkpoint[], refusedMs: number, phase:
 }
 
 /** The limit, if it is a bucket that saves up a second's worth: hardly any kind explains a refusal by a lower one. */
-export function ofBucket({ perSecond }: Evidence): number {
-  return perSecond[bursts.length + saved.indexOf(1)] ?? 0
+export function ofBucket(evidence: Evidence | undefined): number {
+  return evidence?.perSecond[bursts.length + saved.indexOf(1)] ?? 0
 }
 
 /** Returns the limits that explain all of the evidence. */
@@ -95,6 +100,6 @@ export function candidates(all: readonly Evidence[]): Candidate[] {
         return Math.exp(-(((one.perSecond - last.perSecond) / off) ** 2) / 2)
       })
       .reduce((product, one) => product * one, weight)
-    return [{ ...last, weight: likelihood, kind }]
+    return [{ ...last, weight: likelihood }]
   })
 }

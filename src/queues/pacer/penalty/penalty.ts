@@ -23,9 +23,9 @@ const asMany = 0.8
  * The search begins a little above what a bucket would be that explains the first refusal, for as long as it could save up; a
  * window in between is met at once. Then the rate climbs by this share a second through all other limits that explain it.
  */
-const searchFrom = Number(process.env.SF ?? 1.3)
-const savedMs = Number(process.env.SM ?? 3600)
-const searchGrowth = Number(process.env.SG ?? 0.18)
+const searchFrom = 1.4
+const savedMs = 2_800
+const searchGrowth = 0.15
 /** A ramp that came so far had served some hundred requests: that is more often a counted window, which is met again at once. */
 const likelyCounted = 300
 const fastFrom = 0.8
@@ -36,8 +36,10 @@ const tieGrowth = 0.01
 /** Where no limit explains the refusals, the rate climbs by so much from the lowest that explains the last one. */
 const unexplainedGrowth = 0.01
 /** It ends so far below the rate that was refused. */
-const margin = 0.03
+const margin = 0.01
+const leastPart = 0.25
 /** What is sure is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
+const testAfterMost = 100
 const testGrowth = 0.002
 /** Until the end of a block is known everywhere: what was not sent by then is not made up for. */
 const knownMs = 100
@@ -64,7 +66,7 @@ export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Lea
       const measured = Math.min(open.rate, Math.max(served, open.rate / 2))
       return { ...withMeasuredRate(open, fastFrom * measured, fastGrowth), suspicion }
     }
-    const from = Math.min(open.rate, searchFrom * ofBucket(evidence[0]!))
+    const from = within(open.rate, searchFrom * ofBucket(evidence[0]))
     return {
       ...withMeasuredRate(open, from, searchGrowth),
       suspicion: { ...suspicion, growth: searchGrowth, climbsAtMs: ok.atMs + savedMs },
@@ -78,7 +80,12 @@ export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Lea
     return { ...withMeasuredRate(open, tieFrom * open.rate, tieGrowth), suspicion }
   }
   const learner = { ...open, phase: 'hold' as const, suspicion: null, notBeforeMs: ok.atMs + knownMs }
-  return withEvidence(learner, evidence, { refusedMs: block.sinceMs, refusedRate: open.rate, lengthMs, resumedAtMs: ok.atMs })
+  return withEvidence(learner, evidence, {
+    refusedMs: block.sinceMs,
+    refusedRate: open.rate,
+    lengthMs,
+    resumedAtMs: ok.atMs,
+  })
 }
 
 /** Two blocks at one beat are of a window, if it served as many requests the first time. */
@@ -149,13 +156,22 @@ function withEvidence(
   const choice = choose(evidence, times.lengthMs)
   const open = { ...learner, okRun: 0, refusedRun: null }
   if (choice) {
-    const { perSecond: rate, explained, testAfter } = choice
+    const { explained, testAfter } = choice
+    const rate = within(times.refusedRate, choice.perSecond)
     return { ...open, rate, penalty: { ...times, evidence: explained, growth: 0, ceiling: rate, testAfter } }
   }
-  const ceiling = (1 - margin) * times.refusedRate
-  const rate = Math.min(ceiling, ofBucket(evidence.at(-1)!))
-  const testAfter = Infinity
-  return { ...open, rate, penalty: { ...times, evidence, growth: unexplainedGrowth, ceiling, testAfter } }
+  const search = {
+    growth: unexplainedGrowth,
+    ceiling: (1 - margin) * times.refusedRate,
+    testAfter: testAfterMost,
+  }
+  const rate = within(times.refusedRate, ofBucket(evidence.at(-1)))
+  return { ...open, rate, penalty: { ...times, evidence, ...search } }
+}
+
+/** Whatever the evidence, it is below the rate that was refused, and not by more than a bucket explains. */
+function within(refusedRate: number, perSecond: number): number {
+  return Math.min((1 - margin) * refusedRate, Math.max(leastPart * refusedRate, perSecond))
 }
 
 export function climbUnderPenalty(learner: Learner, penalty: Penalty, ok: Outcome): Learner {
