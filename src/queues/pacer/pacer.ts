@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
-import {
-  clampRate,
-  defaultLearnerSettings,
-  readLearner,
-  type Learner,
-  type LearnerSettings,
-} from './learner.ts'
+import { clampRate, defaultLearnerSettings, readLearner, type LearnerSettings } from './learner.ts'
 import { createGate } from './flight/gate.ts'
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
