@@ -26,7 +26,10 @@ const saved = [0.5, 1, 2]
 /** How common each kind is. */
 const weights = [
   ...bursts.map(() => 1 / bursts.length),
-  ...[0.2, 1, 0.2],
+  // Buckets, and a sliding window.
+  0.2,
+  1,
+  0.2,
   0.6,
   ...Array.from({ length: phases }, () => 4 / phases),
 ]
