@@ -69,7 +69,7 @@ export interface Penalty {
   refusedMs: number
   refusedRate: number
   resumedAtMs: number
-  /** What the refusals tell, the last one at the end. */
+  /** The limits by which each refusal is explained, the last one at the end. */
   evidence: readonly Evidence[]
   /** The rate climbs by this share a second, and not above the ceiling until that is tested, after so many penalties' time. */
   growth: number

@@ -23,7 +23,7 @@ const phases = 50
 const bursts = [0, 1, 2, 3, 4, 5]
 /** Seconds' worth that a bucket saves up. */
 const saved = [0.5, 1, 2]
-/** How common each kind is. */
+/** Each kind is so common. */
 const weights = [
   ...bursts.map(() => 1 / bursts.length),
   // Buckets, and a sliding window.

@@ -33,12 +33,12 @@ const fastGrowth = 0.06
 /** A block that may have been a penalty or a window's: the next refusal is to come after another time. */
 const tieFrom = 0.9
 const tieGrowth = 0.01
-/** Where no limit explains the refusals, the rate climbs by so much from the lowest that explains the last one. */
+/** The rate climbs by so much from a bucket's limit, where no limit explains the refusals. */
 const unexplainedGrowth = 0.01
 /** It ends so far below the rate that was refused. */
 const margin = 0.01
 const leastPart = 0.25
-/** What is sure is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
+/** A rate is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
 const testAfterMost = 100
 const testGrowth = 0.002
 /** Until the end of a block is known everywhere: what was not sent by then is not made up for. */
