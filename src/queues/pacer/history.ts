@@ -3,22 +3,32 @@
  * with age, so that one list covers a second and an hour.
  */
 export interface Checkpoint {
+  /** The first of some requests; the next point begins after the last of them. */
   atMs: number
-  /** Successes up to and including this time. */
+  /** Successes up to and including the last of them. */
   count: number
 }
 
 const retentionMs = 2 * 86_400_000
 const resolutionMs = 50
 
+/** Answers come in any order: each counts where its request was sent. */
 export function addSuccess(history: readonly Checkpoint[], atMs: number): Checkpoint[] {
   const sentAtMs = Math.round(atMs)
   const last = history.at(-1)
-  if (!last) return [{ atMs: sentAtMs, count: 1 }]
-  if (sentAtMs < last.atMs + resolutionMs)
-    return [...history.slice(0, -1), { ...last, count: last.count + 1 }]
-  const grown = [...history, { atMs: sentAtMs, count: last.count + 1 }]
+  if (last && sentAtMs < last.atMs + resolutionMs) return withOneMore(history, sentAtMs)
+  const grown = [...history, { atMs: sentAtMs, count: (last?.count ?? 0) + 1 }]
   return grown.length > 120 ? thin(grown, sentAtMs) : grown
+}
+
+function withOneMore(history: readonly Checkpoint[], sentAtMs: number): Checkpoint[] {
+  const next = [...history]
+  for (let i = next.length - 1; i >= 0; i--) {
+    const point = next[i] as Checkpoint
+    next[i] = { ...point, count: point.count + 1 }
+    if (point.atMs <= sentAtMs) break
+  }
+  return next
 }
 
 /** Returns the successes sent in (fromMs, toMs], interpolated where the history is coarse. */
@@ -27,16 +37,15 @@ export function countBetween(history: readonly Checkpoint[], fromMs: number, toM
 }
 
 function countUpTo(history: readonly Checkpoint[], atMs: number): number {
-  let before: Checkpoint | undefined
-  for (const point of history) {
-    if (point.atMs > atMs) {
-      if (!before) return 0
-      const part = (atMs - before.atMs) / (point.atMs - before.atMs)
-      return before.count + Math.floor(part * (point.count - before.count - 1))
-    }
-    before = point
-  }
-  return before?.count ?? 0
+  const next = history.findIndex((point) => point.atMs > atMs)
+  if (next === 0) return 0
+  const at = next < 0 ? history.length - 1 : next - 1
+  const point = history[at]
+  const after = history[at + 1]
+  if (!point || !after) return point?.count ?? 0
+  const before = history[at - 1]?.count ?? 0
+  const part = (atMs - point.atMs) / (after.atMs - point.atMs)
+  return before + 1 + Math.round(part * (point.count - before - 1))
 }
 
 /** A gap may be a twentieth of its age, which gives about 80 points for two days. */
@@ -47,7 +56,8 @@ function thin(history: readonly Checkpoint[], nowMs: number): Checkpoint[] {
     const previous = kept.at(-1)
     const tooOld = nowMs - point.atMs > retentionMs
     const needless = next && previous && next.atMs - previous.atMs < (nowMs - point.atMs) / 20
-    if (!tooOld && !needless) kept.push(point)
+    if (needless) kept[kept.length - 1] = { ...previous, count: point.count }
+    else if (!tooOld) kept.push(point)
   }
   return kept
 }

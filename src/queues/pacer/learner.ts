@@ -1,6 +1,7 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
 import { unlimited, type Flight } from './flight/limit.ts'
 import type { Checkpoint } from './history.ts'
+import type { Evidence } from './penalty/evidence.ts'
 import { calm, type Unrest } from './unrest.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
@@ -64,28 +65,29 @@ export interface Learner {
 export interface Penalty {
   /** The door stays closed for so long. */
   lengthMs: number
-  /** The lowest rate that was refused, and one that is surely served. */
+  /** The last refusal, the rate at that time, and when requests were sent again after it. */
+  refusedMs: number
   refusedRate: number
-  sureRate: number
-  /** The rate climbs by this share a second, and not above the ceiling until that is to be tested. */
+  resumedAtMs: number
+  /** The limits by which each refusal is explained, the last one at the end. */
+  evidence: readonly Evidence[]
+  /** The rate climbs by this share a second, and not above the ceiling until that is tested, after so many penalties' time. */
   growth: number
   ceiling: number
-  /** The search has ended: the ceiling is the limit, less a margin. */
-  isFound: boolean
-  /** Two refusals have not told it for certain: the ceiling is tested after so many penalties' time. */
-  testAfter?: number | undefined
-  resumedAtMs: number
+  testAfter: number
 }
 
 /** The last block, when it may have been a penalty. A second one of the same length tells. */
 interface Suspicion {
   lengthMs: number
+  sinceMs: number
   endedAtMs: number
-  /** The rate that was refused first, and the share by which it climbs again each second. */
-  refusedRate?: number
-  growth?: number
   /** When that is known, and requests are sent again. */
-  resumedAtMs?: number
+  resumedAtMs: number
+  evidence: readonly Evidence[]
+  /** The share by which the rate climbs again each second, and from when on. */
+  growth?: number
+  climbsAtMs?: number
 }
 
 /** The place where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */
@@ -183,6 +185,18 @@ export function newLearner(settings: LearnerSettings): Learner {
     lastAtMs: 0,
     totals: { ok: 0, limited: 0 },
     recent: { ok: 0, limited: 0, sinceMs: 0 },
+  }
+}
+
+/** Reads what was stored, perhaps by an older version. Its penalties told no evidence, and are learned again. */
+export function readLearner(text: string, settings: LearnerSettings): Learner {
+  const stored = JSON.parse(text) as Partial<Learner>
+  const { penalty, suspicion } = stored
+  return {
+    ...newLearner(settings),
+    ...stored,
+    penalty: penalty && 'evidence' in penalty ? penalty : null,
+    suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
   }
 }
 

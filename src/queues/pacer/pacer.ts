@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
-import {
-  clampRate,
-  defaultLearnerSettings,
-  newLearner,
-  type Learner,
-  type LearnerSettings,
-} from './learner.ts'
+import { clampRate, defaultLearnerSettings, readLearner, type LearnerSettings } from './learner.ts'
 import { createGate } from './flight/gate.ts'
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
@@ -98,7 +92,7 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
     },
 
     async import(exported) {
-      const known = { ...newLearner(learnerSettings), ...(JSON.parse(exported) as Learner) }
+      const known = readLearner(exported, learnerSettings)
       for (let i = 0; i < commitTries; i++) {
         const { version, learner, nowMs } = await shared.read()
         if (learner.totals.ok >= known.totals.ok) return

@@ -50,7 +50,6 @@ const mostRefusals = 40
 const levelMs = 3_000
 const lateMs = 500
 const runSpanMs = 200
-
 /** The rate doubles in this time while nothing is known about the limit. */
 export const doublingMs = 500
 
@@ -66,9 +65,10 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
 
 export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
   if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
-  const steady = isOfSeconds(learner) ? learner.suspicion?.growth : undefined
-  if (steady) {
-    return { ...learner, rate: clampRate(learner.rate * (1 + steady / Math.max(1, learner.rate)), settings) }
+  const { growth = 0, climbsAtMs = 0 } = (isOfSeconds(learner) && learner.suspicion) || {}
+  if (growth > 0) {
+    const share = ok.atMs < climbsAtMs ? 0 : growth
+    return { ...learner, rate: clampRate(learner.rate * (1 + share / Math.max(1, learner.rate)), settings) }
   }
   const okRun = learner.okRun + 1
   const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), settings)

@@ -2,7 +2,7 @@
 import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { SlotsAsked, SlotsGiven } from './flight/leases.ts'
-import { newLearner, type Learner, type LearnerSettings } from './learner.ts'
+import { newLearner, readLearner, type Learner, type LearnerSettings } from './learner.ts'
 import { paceOf } from './state.ts'
 import { commitScript, readScript, takeScript } from './token-script.ts'
 import type { TokenGrant, TokenSettings, WindowPlace } from './token.ts'
@@ -91,7 +91,7 @@ export function createSharedState(
         ...(knownVersion === undefined ? [] : [knownVersion]),
       )
       const learner = reply[7]
-      return { ...readTakeReply(reply), ...(learner ? { learner: readLearner(learner) } : {}) }
+      return { ...readTakeReply(reply), ...(learner ? { learner: storedLearner(learner) } : {}) }
     },
 
     async read() {
@@ -99,7 +99,7 @@ export function createSharedState(
       return {
         nowMs: Number(now),
         version: version ?? '',
-        learner: readLearner(learner),
+        learner: storedLearner(learner),
       }
     },
 
@@ -114,13 +114,12 @@ export function createSharedState(
       const known = { version: following, nowMs: Number(now) }
       return isStored === 1
         ? { ...known, isStored: true }
-        : { ...known, isStored: false, learner: readLearner(other) }
+        : { ...known, isStored: false, learner: storedLearner(other) }
     },
   }
 
-  /** A program of before has written less. */
-  function readLearner(text: string | null | undefined): Learner {
-    return text ? { ...fresh, ...(JSON.parse(text) as Learner) } : fresh
+  function storedLearner(text: string | null | undefined): Learner {
+    return text ? readLearner(text, settings.learner) : fresh
   }
 }
 

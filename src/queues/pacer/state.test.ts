@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from './learner.ts'
+import {
+  defaultLearnerSettings as settings,
+  newLearner,
+  readLearner,
+  type Learner,
+  type Outcome,
+} from './learner.ts'
 import { learn, paceOf } from './state.ts'
 
 const start = 1_800_000_000_000
@@ -90,18 +96,29 @@ describe('learn', () => {
   it('goes on learning from refusals when the clock is set back, also under a penalty', () => {
     const penalty = {
       lengthMs: 5_000,
+      refusedMs: start + 3_595_000,
       refusedRate: 60,
-      sureRate: 45,
+      resumedAtMs: start + 3_600_000,
+      evidence: [],
       growth: 0,
       ceiling: 50,
-      isFound: true,
-      resumedAtMs: start + 3_600_000,
+      testAfter: 100,
     }
     const ahead = { ...holding(), lastAtMs: start + 3_600_000, refusalKnownMs: start + 3_600_000 }
     const lowered = learn(learn(ahead, ok(0), settings), refused(1000), settings)
     expect(lowered).toMatchObject({ refusals: [{ atMs: start + 1000 }], refusalKnownMs: start + 1000 })
     const under = learn(learn({ ...ahead, penalty }, ok(0), settings), refused(1000), settings)
     expect(paceOf(under, start + 1000).notBeforeMs).toBe(start + 6000)
+  })
+
+  it('reads what an older version has stored, and learns its penalty anew', () => {
+    const { edge, ...older } = {
+      ...holding(),
+      penalty: { lengthMs: 5_000, sureRate: 45 },
+      suspicion: { lengthMs: 5_000 },
+    }
+    expect(edge).toBeNull()
+    expect(readLearner(JSON.stringify(older), settings)).toEqual(holding())
   })
 
   it('pauses for a Retry-After, and provokes refusals more rarely when each costs that much', () => {

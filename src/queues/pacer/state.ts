@@ -27,7 +27,7 @@ import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './b
 import { learnFlight } from './flight/limit.ts'
 import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
-import { climbUnderPenalty, penalise } from './penalty.ts'
+import { climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
 import { calm, noteBurst } from './unrest.ts'
 import {
   climb,
@@ -152,7 +152,9 @@ function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): L
   if (learner.block) {
     return ok.epoch === learner.epoch ? endBlock(learner, learner.block, ok) : learner
   }
-  if (ok.epoch < learner.epoch) return measureAgain(learner, ok)
+  if (ok.epoch < learner.epoch) {
+    return learner.penalty ? penaliseAgain(learner, learner.penalty, ok) : measureAgain(learner, ok)
+  }
   if (learner.refusedRun && ok.sentAtMs > learner.refusedRun.firstSentMs) learner.refusedRun = null
   learner.windows = learner.windows.map((w) => learnFromPlaces(w, ok, learner.okPerRefusal))
   if (!ok.busy || ok.isBound || !rateBinds(learner)) return learner

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { evenlySpaced, withPenalty } from './shapes.ts'
-import { fixedWindow, simulate, type HiddenLimit } from './simulation.ts'
-import { paceOf } from './state.ts'
+import { evenlySpaced, withPenalty } from '../shapes.ts'
+import { fixedWindow, seeded, simulate, type HiddenLimit } from '../simulation.ts'
+import { paceOf } from '../state.ts'
 
 const run = (limit: (random: () => number) => HiddenLimit, seconds: number) =>
   simulate({ seed: 7, limit, permitted: (a, b) => (b - a) / 50, durationMs: seconds * 1000, outboundMs: 2 })
@@ -29,6 +29,33 @@ describe('a refusal that closes the door', () => {
     expect(pace.notBeforeMs).toBeLessThanOrEqual(100_000 + 3_600)
     expect(learner.rate).toBeGreaterThan(14)
     expect(learner.rate).toBeLessThan(21)
+  })
+
+  it('is never met again at a rate that was refused, also where no limit explains the refusals', () => {
+    const dice = seeded(11)
+    const moody = () =>
+      withPenalty(
+        (
+          (inner) => (atMs: number) =>
+            dice() > 0.002 && inner(atMs)
+        )(evenlySpaced(60, 2)),
+        4_000,
+      )
+    const refused: number[] = []
+    simulate({
+      seed: 3,
+      limit: moody,
+      permitted: (a, b) => (b - a) * 0.06,
+      durationMs: 400_000,
+      outboundMs: 2,
+      trace: (outcome, after, before) => {
+        if (outcome.kind !== 'limited' || !before.penalty || after.epoch === before.epoch) return
+        refused.push(after.rate / before.rate)
+      },
+    })
+    expect(refused.length).toBeGreaterThan(5)
+    expect(Math.max(...refused)).toBeLessThan(1)
+    expect(Math.min(...refused)).toBeGreaterThanOrEqual(0.25)
   })
 
   it('that every call on it closes anew is left alone once, and opens', () => {

@@ -1,0 +1,50 @@
+/** The rate that is worth most, between limits that all explain the refusals. */
+import { candidates, type Candidate, type Evidence } from './evidence.ts'
+
+/** Even requests at the limit itself are refused now and then: their way varies. */
+const margin = 0.015
+/** Less than this in all explains nothing: the limit has changed since the oldest refusal. */
+const leastExplained = 0.002
+/** A refusal costs what would be served while the door is closed, as a share of so long. */
+const worthMs = 180_000
+/** Then the next choice is nearly right. */
+const afterRefusal = 0.95
+/** Rates are tried so far below a limit, by how far that may be off. */
+const tried = [0, 0.5, 1, 1.5, 2]
+/** A limit that may be higher than the choice by so much is tested sooner. */
+const higherBy = 1.08
+const mayBeHigher = 0.15
+const testAfterSure = 100
+const testAfterUnsure = 25
+
+export interface Choice {
+  perSecond: number
+  explained: readonly Evidence[]
+  /** It is tested after so many penalties' time. */
+  testAfter: number
+}
+
+/** Returns undefined when no limit explains the last two refusals. */
+export function choose(evidence: readonly Evidence[], penaltyMs: number): Choice | undefined {
+  if (evidence.length < 2) return undefined
+  const likely = candidates(evidence)
+  const sum = total(likely)
+  if (sum < leastExplained) return choose(evidence.slice(1), penaltyMs)
+  const refused = afterRefusal - penaltyMs / worthMs
+  const worth = (rate: number) =>
+    total(likely.map((one) => ({ ...one, weight: one.weight * worthOf(rate, one, refused) })))
+  const rates = likely.flatMap(({ perSecond, off }) => tried.map((by) => (1 - margin) * perSecond - by * off))
+  const perSecond = rates.reduce((best, rate) => (worth(rate) > worth(best) ? rate : best))
+  const higher = likely.filter((one) => one.perSecond > higherBy * perSecond)
+  const testAfter = total(higher) > mayBeHigher * sum ? testAfterUnsure : testAfterSure
+  return { perSecond, explained: evidence, testAfter }
+}
+
+/** Returns the use of the limit at a rate, with the chance that it is refused. */
+function worthOf(rate: number, { perSecond, off }: Candidate, refused: number): number {
+  const served =
+    1 / (1 + Math.exp((-1.7 * ((1 - margin / 2) * perSecond - rate)) / Math.max(off, 0.005 * perSecond)))
+  return served * Math.min(1, rate / perSecond) + (1 - served) * refused
+}
+
+const total = (all: readonly Candidate[]) => all.reduce((sum, { weight }) => sum + weight, 0)

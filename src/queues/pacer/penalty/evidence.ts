@@ -1,0 +1,108 @@
+/**
+ * A refusal tells the limit, once its kind is known: the requests served before it were within the limit, and it was beyond.
+ * Two refusals tell the kind: for the true one they give the same limit.
+ */
+import { countBetween, type Checkpoint } from '../history.ts'
+
+/** The limit a second by which each kind explains one refusal, and how far it may be off. 0: that kind does not explain it. */
+export interface Evidence {
+  perSecond: readonly number[]
+  off: readonly number[]
+}
+
+export interface Candidate {
+  perSecond: number
+  off: number
+  weight: number
+}
+
+const windowMs = 1000
+/** Fixed windows of a second may begin at so many places of it. */
+const phases = 50
+/** Requests beyond an even spacing that are served. */
+const bursts = [0, 1, 2, 3, 4, 5]
+/** Seconds' worth that a bucket saves up. */
+const saved = [0.5, 1, 2]
+/** Each kind is so common. */
+const weights = [
+  ...bursts.map(() => 1 / bursts.length),
+  // Buckets, and a sliding window.
+  0.2,
+  1,
+  0.2,
+  0.6,
+  ...Array.from({ length: phases }, () => 4 / phases),
+]
+/** In a shorter time, chance counts. */
+const shortestMs = 100
+const longestMs = 64_000
+/** A count may be off by part of a request, and a time by what the network varies. */
+const offBy = 0.6
+const offPart = 0.01
+
+type Span = readonly [count: number, seconds: number]
+
+/** Returns the limit for each kind, from what was served before a request that was refused. */
+export function evidenceOf(all: readonly Checkpoint[], refusedMs: number): Evidence {
+  const history = all.filter(({ atMs }) => atMs <= refusedMs)
+  const total = countBetween(history, -Infinity, refusedMs)
+  // From each point on: the requests that were served, and the seconds until the refusal.
+  const spans = history.flatMap((point, at): Span[] =>
+    refusedMs - point.atMs >= shortestMs && refusedMs - point.atMs < longestMs
+      ? [[total - (history[at - 1]?.count ?? 0), (refusedMs - point.atMs) / 1000]]
+      : [],
+  )
+  const saving = [
+    ...bursts.map((burst) => between(spans, ([count, seconds]) => [count - burst, seconds])),
+    ...saved.map((more) => between(spans, ([count, seconds]) => [count + 1, seconds + more])),
+  ]
+  const counted = [
+    countBetween(history, refusedMs - windowMs - 1, refusedMs),
+    ...Array.from({ length: phases }, (_, phase) => inFixedWindow(history, refusedMs, phase)),
+  ]
+  return {
+    perSecond: [...saving.map(([perSecond]) => perSecond), ...counted],
+    off: [
+      ...saving.map(([, off]) => off),
+      ...counted.map((count) => (count > 0 ? offBy + count / 2 / phases : 0)),
+    ],
+  }
+}
+
+/** The last request was refused, so the limit is below the one number; the one before was served, so it is above the other. */
+function between(spans: readonly Span[], share: (span: Span) => Span): [perSecond: number, off: number] {
+  const shares = spans.map(share)
+  const most = Math.max(0, ...shares.map(([count, seconds]) => count / seconds))
+  const least = Math.max(0, ...shares.map(([count, seconds]) => (count - 1) / seconds))
+  return [(most + least) / 2, (most - least) / 2]
+}
+
+function inFixedWindow(history: readonly Checkpoint[], refusedMs: number, phase: number): number {
+  const sinceMs = (refusedMs - ((phase + 0.5) * windowMs) / phases) % windowMs
+  const beganMs = refusedMs - (sinceMs < 0 ? sinceMs + windowMs : sinceMs)
+  const limit = countBetween(history, beganMs - 1, refusedMs)
+  const before = countBetween(history, beganMs - windowMs - 1, beganMs - 1)
+  return before <= limit + 1 ? limit : 0
+}
+
+/** The limit, if it is a bucket that saves up a second's worth: hardly any kind explains a refusal by a lower one. */
+export function ofBucket(evidence: Evidence | undefined): number {
+  return evidence?.perSecond[bursts.length + saved.indexOf(1)] ?? 0
+}
+
+/** Returns the limits that explain all of the evidence. */
+export function candidates(all: readonly Evidence[]): Candidate[] {
+  return weights.flatMap((weight, kind) => {
+    const told = all.map(({ perSecond, off }) => ({ perSecond: perSecond[kind] ?? 0, off: off[kind] ?? 0 }))
+    const last = told.at(-1)
+    if (!last || told.some(({ perSecond }) => perSecond <= 0)) return []
+    const likelihood = told
+      .slice(0, -1)
+      .map((one) => {
+        const off = Math.hypot(one.off, last.off, offPart * last.perSecond)
+        return Math.exp(-(((one.perSecond - last.perSecond) / off) ** 2) / 2)
+      })
+      .reduce((product, one) => product * one, weight)
+    return [{ ...last, weight: likelihood }]
+  })
+}

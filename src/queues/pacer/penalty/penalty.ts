@@ -1,0 +1,182 @@
+/**
+ * A penalty: a refusal closes the door for a while, whatever the pace. Each refusal costs all requests of that time, so the
+ * limit is found by explaining the refusals that there were (`evidence.ts`), and then hardly ever tested.
+ */
+import { countBetween } from '../history.ts'
+import type { Block, Learner, Outcome, Penalty } from '../learner.ts'
+import { withMeasuredRate } from '../rate.ts'
+import { candidateWindowMs } from '../windows.ts'
+import { evidenceOf, ofBucket, type Evidence } from './evidence.ts'
+import { choose } from './choice.ts'
+
+/** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
+const shortestPenaltyMs = 1900
+export const longestPenaltyMs = 35_000
+/** Two blocks of one penalty differ by the gap between trials. */
+const sameLength = 0.25
+/** A window that a block and the time before it fill. */
+const nearWindow = 0.1
+/** A window serves as many each time, but others may have used a part of the first one. */
+const asMany = 0.8
+
+/**
+ * The search begins a little above what a bucket would be that explains the first refusal, for as long as it could save up; a
+ * window in between is met at once. Then the rate climbs by this share a second through all other limits that explain it.
+ */
+const searchFrom = 1.4
+const savedMs = 2_800
+const searchGrowth = 0.15
+/** A ramp that came so far had served some hundred requests: that is more often a counted window, which is met again at once. */
+const likelyCounted = 300
+const fastFrom = 0.8
+const fastGrowth = 0.06
+/** A block that may have been a penalty or a window's: the next refusal is to come after another time. */
+const tieFrom = 0.9
+const tieGrowth = 0.01
+/** The rate climbs by so much from a bucket's limit, where no limit explains the refusals. */
+const unexplainedGrowth = 0.01
+/** It ends so far below the rate that was refused. */
+const margin = 0.01
+const leastPart = 0.25
+/** A rate is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
+const testAfterMost = 100
+const testGrowth = 0.002
+/** Until the end of a block is known everywhere: what was not sent by then is not made up for. */
+const knownMs = 100
+const mostEvidence = 4
+/** Answers come so late at most, for what they tell of a refusal. */
+const lateMs = 1_500
+/** A refusal so soon after the door should have opened shows that it has not. */
+const stillClosedMs = 300
+
+/**
+ * Returns the learner that goes on after a block that may have been a penalty, or undefined when it was none. A counted window
+ * loses nothing by it: its requests are served as fast as they come, until it refuses again.
+ */
+export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Learner | undefined {
+  const lastedMs = ok.sentAtMs - block.sinceMs
+  if (lastedMs < shortestPenaltyMs || lastedMs > longestPenaltyMs || block.isAnnounced) return undefined
+  const before = open.suspicion
+  const evidence = [...(before?.evidence ?? []), evidenceOf(open.history, block.sinceMs)]
+  const times = { sinceMs: block.sinceMs, endedAtMs: ok.sentAtMs, resumedAtMs: ok.atMs }
+  if (!before) {
+    const suspicion = { ...times, lengthMs: lastedMs, evidence }
+    if (open.rate > likelyCounted) {
+      const served = countBetween(open.history, block.sinceMs - 1000, block.sinceMs)
+      const measured = Math.min(open.rate, Math.max(served, open.rate / 2))
+      return { ...withMeasuredRate(open, fastFrom * measured, fastGrowth), suspicion }
+    }
+    const from = within(open.rate, searchFrom * ofBucket(evidence[0]))
+    return {
+      ...withMeasuredRate(open, from, searchGrowth),
+      suspicion: { ...suspicion, growth: searchGrowth, climbsAtMs: ok.atMs + savedMs },
+    }
+  }
+  const lengthMs = Math.max(lastedMs, before.lengthMs)
+  if (Math.abs(lastedMs - before.lengthMs) > sameLength * lengthMs) return undefined
+  if (mayBeWindow(open, before, block, lastedMs)) {
+    // The next refusal at another pace comes after another time, and tells.
+    const suspicion = { ...before, ...times, lengthMs, evidence, growth: tieGrowth, climbsAtMs: ok.atMs }
+    return { ...withMeasuredRate(open, tieFrom * open.rate, tieGrowth), suspicion }
+  }
+  const learner = { ...open, phase: 'hold' as const, suspicion: null, notBeforeMs: ok.atMs + knownMs }
+  return withEvidence(learner, evidence, {
+    refusedMs: block.sinceMs,
+    refusedRate: open.rate,
+    lengthMs,
+    resumedAtMs: ok.atMs,
+  })
+}
+
+/** Two blocks at one beat are of a window, if it served as many requests the first time. */
+function mayBeWindow(
+  { history }: Learner,
+  first: NonNullable<Learner['suspicion']>,
+  { sinceMs }: Block,
+  lastedMs: number,
+): boolean {
+  const survivedMs = sinceMs - first.endedAtMs
+  const lengthMs = candidateWindowMs.find(
+    (length) => Math.abs(survivedMs + lastedMs - length) <= nearWindow * length,
+  )
+  if (lengthMs === undefined) return false
+  const atFirst = countBetween(history, first.sinceMs - lengthMs, first.sinceMs)
+  return atFirst >= asMany * countBetween(history, first.endedAtMs - 1, sinceMs)
+}
+
+/** The door opened when it was left alone for once: every call closes it anew. */
+export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Learner {
+  const evidence = [evidenceOf(open.history, block.sinceMs)]
+  const learner = { ...open, suspicion: null }
+  return withEvidence(learner, evidence, {
+    refusedMs: block.sinceMs,
+    refusedRate: open.rate,
+    lengthMs: longestPenaltyMs,
+    resumedAtMs: ok.atMs,
+  })
+}
+
+/** A refusal where a penalty is known: nothing is sent until it has passed. */
+export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): Learner {
+  // The door was closed already: the request was under way when it was.
+  if (refusal.sentAtMs < penalty.resumedAtMs) return learner
+  const isStillClosed = refusal.sentAtMs - penalty.resumedAtMs < stillClosedMs
+  const lengthMs = isStillClosed ? 1.5 * penalty.lengthMs : penalty.lengthMs
+  // It is something else, then, and is learned anew.
+  if (lengthMs > 2 * longestPenaltyMs) return { ...learner, penalty: null }
+  const resumedAtMs = refusal.atMs + Math.max(lengthMs, refusal.retryAfterMs ?? 0)
+  const times = { refusedMs: refusal.sentAtMs, refusedRate: learner.rate, lengthMs, resumedAtMs }
+  const refused = isStillClosed
+    ? { ...learner, penalty: { ...penalty, lengthMs, resumedAtMs } }
+    : withEvidence(
+        learner,
+        [...penalty.evidence, evidenceOf(learner.history, refusal.sentAtMs)].slice(-mostEvidence),
+        times,
+      )
+  return {
+    ...refused,
+    notBeforeMs: Math.max(learner.notBeforeMs, resumedAtMs),
+    epoch: learner.epoch + 1,
+  }
+}
+
+/** A request from before the last refusal was served: the more of them were, the higher the limit. */
+export function penaliseAgain(learner: Learner, penalty: Penalty, late: Outcome): Learner {
+  const { refusedMs, refusedRate, evidence, lengthMs, resumedAtMs } = penalty
+  if (late.sentAtMs > refusedMs || late.atMs > refusedMs + lateMs) return learner
+  const known = [...evidence.slice(0, -1), evidenceOf(learner.history, refusedMs)]
+  return withEvidence(learner, known, { refusedMs, refusedRate, lengthMs, resumedAtMs })
+}
+
+function withEvidence(
+  learner: Learner,
+  evidence: readonly Evidence[],
+  times: Pick<Penalty, 'refusedMs' | 'refusedRate' | 'lengthMs' | 'resumedAtMs'>,
+): Learner {
+  const choice = choose(evidence, times.lengthMs)
+  const open = { ...learner, okRun: 0, refusedRun: null }
+  if (choice) {
+    const { explained, testAfter } = choice
+    const rate = within(times.refusedRate, choice.perSecond)
+    return { ...open, rate, penalty: { ...times, evidence: explained, growth: 0, ceiling: rate, testAfter } }
+  }
+  const search = {
+    growth: unexplainedGrowth,
+    ceiling: (1 - margin) * times.refusedRate,
+    testAfter: testAfterMost,
+  }
+  const rate = within(times.refusedRate, ofBucket(evidence.at(-1)))
+  return { ...open, rate, penalty: { ...times, evidence, ...search } }
+}
+
+/** Whatever the evidence, it is below the rate that was refused, and not by more than a bucket explains. */
+function within(refusedRate: number, perSecond: number): number {
+  return Math.min((1 - margin) * refusedRate, Math.max(leastPart * refusedRate, perSecond))
+}
+
+export function climbUnderPenalty(learner: Learner, penalty: Penalty, ok: Outcome): Learner {
+  const { testAfter, lengthMs, resumedAtMs, growth, ceiling } = penalty
+  const mayTest = ok.sentAtMs - resumedAtMs > testAfter * lengthMs
+  const climbed = learner.rate * (1 + (mayTest ? testGrowth : growth) / Math.max(1, learner.rate))
+  return { ...learner, rate: mayTest ? climbed : Math.max(learner.rate, Math.min(climbed, ceiling)) }
+}
