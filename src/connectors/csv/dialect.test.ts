@@ -33,7 +33,10 @@ test('a sample that ends within a quoted cell is enough', () => {
 })
 
 test('lines are those of csv-stringify, whatever is in the cells', () => {
-  const cells = fc.array(fc.string({ unit: fc.constantFrom(...',;\t|"\r\n a$&é\\') }), { minLength: 1, maxLength: 5 })
+  const cells = fc.array(fc.string({ unit: fc.constantFrom(...',;\t|"\r\n a$&é\\') }), {
+    minLength: 1,
+    maxLength: 5,
+  })
   const delimiters = fc.constantFrom<Delimiter>(',', ';', '\t', '|')
   const eols = fc.constantFrom<Dialect['eol']>('\n', '\r\n', '\r')
   fc.assert(

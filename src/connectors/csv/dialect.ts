@@ -107,7 +107,10 @@ function isBetter(score: number[], than: number[]): boolean {
  * Returns a function that writes a record as one line. A cell is quoted where it holds the delimiter, a quote or any line
  * break: a lone line feed in a file of CRLF lines would else split its row in two.
  */
-export function csvLines({ delimiter, eol }: Pick<Dialect, 'delimiter' | 'eol'>): (cells: readonly string[]) => string {
+export function csvLines({
+  delimiter,
+  eol,
+}: Pick<Dialect, 'delimiter' | 'eol'>): (cells: readonly string[]) => string {
   const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`)
   return (cells) => {
     let line = ''
