@@ -14,7 +14,8 @@ export function plainCheck(schema: z.ZodType): Check {
 /** Undefined for a schema that may change a value, or refuse one of its type. */
 function checkOf(schema: z.core.$ZodType): Check | undefined {
   // A refinement, a pattern, a whole number: some are checks themselves.
-  if ((schema._zod.def.checks ?? []).length > 0 || schema._zod.traits.has('$ZodCheck')) return undefined
+  const { _zod: inner } = schema
+  if ((inner.def.checks ?? []).length > 0 || inner.traits.has('$ZodCheck')) return undefined
   if (schema instanceof z.ZodUnknown) return () => true
   if (schema instanceof z.ZodString) return (value) => typeof value === 'string'
   // 1e400 is a number of JSON, and none that zod takes.

@@ -12,7 +12,8 @@ import { retryWhileAway } from '../database/retry-while-away.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { paidFor, toCharge } from './charge-rows.ts'
 import { reserveCharges } from './reserve-charges.ts'
-import { settleCharges, type Settlement } from './settle-charges.ts'
+import { settleCharges, type SettledAnswer, type Settlement } from './settle-charges.ts'
+import type { SettledHere } from './lookups.ts'
 import { isStopped } from './spend-switch.ts'
 
 /**
@@ -31,7 +32,12 @@ type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
  */
 export function createPurchaseSteps(
   db: Database,
-  options: { now: () => Date; newId: () => string; hosts: readonly string[] },
+  options: {
+    now: () => Date
+    newId: () => string
+    hosts: readonly string[]
+    settled?: SettledHere | undefined
+  },
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'maySend' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
     // A loss of an earlier refresh, which an answer has followed, does not count against this one.
@@ -113,12 +119,27 @@ export function createPurchaseSteps(
 
   /** Waits for a database that is away, because a paid answer has arrived. The write may be repeated. */
   async function settleAll(settlements: readonly Settlement[]): Promise<Each<void>[]> {
-    await retryWhileAway(() =>
+    const answers = await retryWhileAway(() =>
       db
         .transaction()
         .execute((tx) => settleCharges(tx, settlements, { at: options.now(), hosts: options.hosts })),
     )
+    remember(answers)
     return settlements.map(() => ({ ok: undefined }))
+  }
+
+  /**
+   * Called when they have committed: whoever plans the next step would read the same. Where the confirmation of the commit was lost,
+   * its repetition settles nothing, and what was stored is read. An answer that may be asked anew at once is read too: another
+   * run may wait for the next one already.
+   */
+  function remember(answers: readonly SettledAnswer[]): void {
+    const soonMs = options.now().getTime() + 60_000
+    for (const { key, operation, answer } of answers) {
+      const { outcome, data, freshUntil } = answer
+      if (freshUntil.getTime() > soonMs)
+        options.settled?.remember(key, { operation, outcome, data, freshUntil })
+    }
   }
 
   const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, goesFirst)
