@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createJustNow } from './just-now.ts'
 
 function stage(most = 3) {
@@ -45,4 +45,20 @@ test('forgets the oldest when it is full, and counts a key once', () => {
   kept.remember('c', 4)
   expect(kept.takeAll(['b'])).toBeUndefined()
   expect(kept.takeAll(['a', 'c'])?.get('a')).toBe(3)
+})
+
+test('nothing stays in memory because nobody has come for it', async () => {
+  vi.useFakeTimers()
+  try {
+    const kept = createJustNow<string, object>({ mostMs: 1_000, most: 3, nowMs: () => Date.now() })
+    kept.remember('a', {})
+    await vi.advanceTimersByTimeAsync(500)
+    kept.remember('b', {})
+    expect(vi.getTimerCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(vi.getTimerCount()).toBe(0)
+    expect(kept.takeAll(['b'])).toBeUndefined()
+  } finally {
+    vi.useRealTimers()
+  }
 })

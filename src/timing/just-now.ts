@@ -18,14 +18,27 @@ export function createJustNow<Key, Value>({
   most: number
   nowMs?: () => number
 }): JustNow<Key, Value> {
+  // A map keeps the order in which its keys came, so the oldest are in front.
   const values = new Map<Key, { value: Value; untilMs: number }>()
+  let timer: NodeJS.Timeout | undefined
+
+  /** Nothing stays in memory because nobody has come for it. */
+  function sweep(): void {
+    timer = undefined
+    const now = nowMs()
+    for (const [key, { untilMs }] of values) {
+      if (untilMs > now) break
+      values.delete(key)
+    }
+    if (values.size > 0) timer = setTimeout(sweep, mostMs).unref()
+  }
 
   return {
     remember(key, value) {
-      // The oldest goes first: a map keeps the order in which its keys came.
       values.delete(key)
       if (values.size >= most) values.delete(values.keys().next().value as Key)
       values.set(key, { value, untilMs: nowMs() + mostMs })
+      timer ??= setTimeout(sweep, mostMs).unref()
     },
 
     takeAll(keys) {

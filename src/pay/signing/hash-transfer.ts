@@ -72,8 +72,9 @@ export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
 /** Returns the domain and the message as words of 32 bytes, or undefined for anything but a transfer that can be signed. */
 function asTransfer(typedData: TypedDataDefinition): { domain: Domain; words: string[] } | undefined {
   const { types, domain, message } = typedData as TypedDataDefinition & { types: Record<string, unknown> }
-  if (typedData.primaryType !== primaryType || JSON.stringify(types[primaryType]) !== transferFields)
-    return undefined
+  const fields = types[primaryType]
+  const isTransfer = fields === authorizationTypes[primaryType] || JSON.stringify(fields) === transferFields
+  if (typedData.primaryType !== primaryType || !isTransfer) return undefined
   if (types['EIP712Domain'] !== undefined || !isTokenDomain(domain)) return undefined
   const { from, to, value, validAfter, validBefore, nonce } = message as unknown as Transfer
   const words = [

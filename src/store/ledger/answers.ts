@@ -5,7 +5,8 @@ import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { rowForms } from '../database/row-forms.ts'
+import { isStorableText } from '../database/parameters.ts'
+import { rowForms, type RowForms } from '../database/row-forms.ts'
 import { learnFromAnswers } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
@@ -62,16 +63,16 @@ export async function storeSingles(
   at: Date,
 ): Promise<boolean> {
   if (answers.length === 0) return true
-  const forms = rowForms(db)
-  const rows = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
+  const given = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
     outcome,
-    answer: forms.answer(key, data),
+    answer: data,
     fresh_until: freshUntil,
   }))
+  const { json, isAsGiven } = textOf(given, rowForms(db))
   const { numAffectedRows = 0n } = await sql`
     with given as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      select * from jsonb_to_recordset(${json}::jsonb)
         as given (key text, outcome text, answer jsonb, fresh_until timestamptz)
     ), locked as materialized (
       select key from lookups where key in (select key from given) order by key collate "C" for no key update
@@ -79,10 +80,21 @@ export async function storeSingles(
     update lookups set state = 'answered', outcome = given.outcome, answer = given.answer, answered_at = ${at},
       fresh_until = given.fresh_until, reason = null, queued_until = null
     from given join locked using (key) where lookups.key = given.key`.execute(db)
-  return (
-    numAffectedRows === BigInt(answers.length) &&
-    answers.every(({ answer }, index) => rows[index]?.answer === answer.data)
-  )
+  return isAsGiven && numAffectedRows === BigInt(answers.length)
+}
+
+/** Hardly an answer has what no column takes: the rows are written once, and looked through as one text. */
+function textOf(
+  rows: readonly { key: LookupKey; answer: Record<string, unknown> | null }[],
+  forms: RowForms,
+): { json: string; isAsGiven: boolean } {
+  const plain = forms.isPlain ? JSON.stringify(rows) : undefined
+  if (plain !== undefined && isStorableText(plain)) return { json: plain, isAsGiven: true }
+  const formed = rows.map((row) => ({ ...row, answer: forms.answer(row.key, row.answer) }))
+  return {
+    json: JSON.stringify(formed),
+    isAsGiven: rows.every(({ answer }, index) => formed[index]?.answer === answer),
+  }
 }
 
 /**

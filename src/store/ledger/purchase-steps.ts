@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
 import { RetriableError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
@@ -9,8 +9,7 @@ import type { Database } from '../database/database.ts'
 import { goesFirst } from '../database/go-first.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
-import type { Tables } from '../database/tables/schema.ts'
-import { paidFor, toCharge } from './charge-rows.ts'
+import { columnsOfCharge, paidFor, toCharge, type ChargeRow } from './charge-rows.ts'
 import { reserveCharges } from './reserve-charges.ts'
 import { settleCharges, type SettledAnswer, type Settlement } from './settle-charges.ts'
 import type { SettledHere } from './lookups.ts'
@@ -23,6 +22,7 @@ import { isStopped } from './spend-switch.ts'
 const isOfStoppedRun = sql<boolean>`exists (
   select from lookups join run_stops on run_stops.run_id = lookups.run_id where lookups.key = charges.lookup_key)`
 
+type UnansweredRow = ChargeRow & { wanted: LookupKey; restored_at: Date | null }
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 
 /**
@@ -46,8 +46,8 @@ export function createPurchaseSteps(
       ({ asked }) => asked,
     )
     const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? []).map((other) => other.key)]
-    const { rows } = await sql<Selectable<Tables['charges']> & { wanted: LookupKey }>`
-      select * from ${paidFor([...new Set(keys.flatMap(namesOf))], sql`*`)} where state = any(${[...openChargeStates]}::text[])
+    const { rows } = await sql<UnansweredRow>`
+      select * from ${paidFor([...new Set(keys.flatMap(namesOf))], columnsOfCharge('restored_at'))} where state = any(${[...openChargeStates]}::text[])
         or (state = 'lost' and created_at > coalesce(
           (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
     const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
