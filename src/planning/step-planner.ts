@@ -123,7 +123,8 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
   return {
     async decide(tasks, without = new Map()) {
       const known = tasks.flatMap(({ steps }) => steps)
-      const facts: Answers = known.length > 0 ? await lookups.facts(known) : new Map()
+      const facts: Answers =
+        known.length > 0 ? await lookups.facts(known, { orSettledHere: true }) : new Map()
       const answers = without.size > 0 ? new Map([...without, ...facts]) : facts
       const decisions = await plan(tasks, answers)
       const marks = decisions.map((decision, index) => identifiersOfTask(tasks[index], decision))

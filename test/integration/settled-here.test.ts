@@ -51,19 +51,35 @@ test('an answer that was stored here is not read back, and is what the ledger ha
     world.settle(2, { outcome: 'unreadable', data: { raw: '<html>' }, freshUntil: later }),
   ])
   statements = []
-  const handed = await world.here.facts(world.keys)
+  const handed = await world.here.facts(world.keys, { orSettledHere: true })
   expect(statements).toEqual([])
   expect(handed).toEqual(await world.lookups.facts(world.keys))
   expect(handed.size).toBe(3)
   // Handed on once: whoever comes later reads the ledger.
-  await world.here.facts(world.keys)
+  statements = []
+  await world.here.facts(world.keys, { orSettledHere: true })
   expect(statements.length).toBeGreaterThan(0)
+})
+
+test('whoever does not plan the next step reads the ledger', async () => {
+  const world = await stage(1)
+  await world.settle(0, found({ company_name: 'a' }))
+  await database.db
+    .updateTable('lookups')
+    .set({ answer: '{"company_name":"b"}' })
+    .where('key', '=', world.keys[0]!)
+    .execute()
+  expect((await world.here.facts(world.keys)).get(world.keys[0]!)?.data).toEqual({ company_name: 'b' })
+  const handed = await world.here.facts(world.keys, { orSettledHere: true })
+  expect(handed.get(world.keys[0]!)?.data).toEqual({ company_name: 'a' })
 })
 
 test('an answer that the ledger has in other characters is read from there', async () => {
   const world = await stage(1)
   await world.settle(0, found({ company_name: 'a\0b' }))
-  expect((await world.here.facts(world.keys)).get(world.keys[0]!)?.data).toEqual({ company_name: 'ab' })
+  expect((await world.here.facts(world.keys, { orSettledHere: true })).get(world.keys[0]!)?.data).toEqual({
+    company_name: 'ab',
+  })
 })
 
 test('what is stored says whether the ledger has all of it', async () => {
@@ -78,7 +94,7 @@ test('an answer that may be asked anew at once is read: another run may wait for
   const world = await stage(1)
   await world.settle(0, found({ company_name: 'a' }, now()))
   await world.lookups.want(world.wanted, { id: world.run.id, connector: world.connector, hot: false })
-  expect((await world.here.facts(world.keys)).size).toBe(0)
+  expect((await world.here.facts(world.keys, { orSettledHere: true })).size).toBe(0)
 })
 
 test('nothing is handed on of a settlement that was not committed', async () => {
@@ -86,13 +102,15 @@ test('nothing is handed on of a settlement that was not committed', async () => 
   const circular: Record<string, unknown> = {}
   circular['self'] = circular
   await expect(world.settle(0, found(circular))).rejects.toThrow('circular')
-  expect((await world.here.facts(world.keys)).size).toBe(0)
+  expect((await world.here.facts(world.keys, { orSettledHere: true })).size).toBe(0)
 })
 
 test('a charge that was settled before hands nothing on', async () => {
   const world = await stage(1)
   await world.settle(0, found({ company_name: 'first' }))
-  await world.here.facts(world.keys)
+  await world.here.facts(world.keys, { orSettledHere: true })
   await world.settle(0, found({ company_name: 'second' }))
-  expect((await world.here.facts(world.keys)).get(world.keys[0]!)?.data).toEqual({ company_name: 'first' })
+  expect((await world.here.facts(world.keys, { orSettledHere: true })).get(world.keys[0]!)?.data).toEqual({
+    company_name: 'first',
+  })
 })

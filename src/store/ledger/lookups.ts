@@ -67,8 +67,11 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
     onDue?: OnDue,
   ): Promise<void>
   get(key: LookupKey): Promise<LookupRow | undefined>
-  /** Returns what is known under these keys, fresh or stale. */
-  facts(keys: LookupKey[]): Promise<Map<LookupKey, KnownFact>>
+  /**
+   * Returns what is known under these keys, fresh or stale. `orSettledHere`: an answer that this process has just stored may be
+   * taken from memory, for a step that would be planned in the same moment.
+   */
+  facts(keys: LookupKey[], options?: { orSettledHere?: boolean }): Promise<Map<LookupKey, KnownFact>>
   /** Returns the lookups among these that are parked because their operation is stopped, with the reason. */
   stopped(keys: readonly LookupKey[]): Promise<Map<LookupKey, string>>
   /** Returns the answers that would not be bought again, under whatever name of the subject the ledger has them. */
@@ -150,9 +153,9 @@ export function createLookupLedger(
 
     get: coalesceWhileBusy(getAll, (key) => key, goesFirst),
 
-    async facts(keys) {
+    async facts(keys, { orSettledHere = false } = {}) {
       if (keys.length === 0) return new Map()
-      const settled = options.settled?.takeAll(keys)
+      const settled = orSettledHere ? options.settled?.takeAll(keys) : undefined
       if (settled) return settled
       const rows = await db
         .selectFrom('lookups')
