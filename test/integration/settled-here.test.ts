@@ -11,7 +11,7 @@ import { createJustNow } from '../../src/timing/just-now.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 
-// What this process has just stored is handed to its next step, and must be what the ledger would say.
+// An answer that this process has just stored is handed to its next step, and must be the one that the ledger has.
 
 let database: OpenDatabase
 let close: () => Promise<void>
