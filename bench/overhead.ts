@@ -96,11 +96,20 @@ async function oneRound(
   rounds.bare.push({ ...bare, requests: 0 })
 }
 
+/**
+ * As the command line has it (src/cli/main.ts): what an earlier command has compiled is not compiled again. The script has it
+ * too.
+ */
+const compileCache = {
+  NODE_COMPILE_CACHE:
+    process.env['NODE_COMPILE_CACHE'] ?? join(import.meta.dirname, '../node_modules/.cache/paydirt'),
+}
+
 async function run<T>(file: string, order: unknown): Promise<T> {
   const execArgv = process.env['BENCH_CPU_PROF']
     ? ['--cpu-prof', `--cpu-prof-dir=${process.env['BENCH_CPU_PROF']}`]
     : []
-  const child = await startChild(file, order, { execArgv })
+  const child = await startChild(file, order, { execArgv, env: compileCache })
   try {
     return await child.ask<T>('run')
   } finally {

@@ -11,7 +11,7 @@ import {
   type Stop,
 } from '../domain/planning/planner.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
-import type { Fact, Patch } from '../domain/record.ts'
+import type { Fact, FieldValue, Patch } from '../domain/record.ts'
 import { withUndoneOpen } from '../domain/planning/wanted-fields.ts'
 import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../domain/subjects/traces.ts'
@@ -109,7 +109,8 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
       if (!isPlanned(task)) return { kind: 'waiting' }
       const step = stepOf(task, (key) => fresh.has(key))
       if (step.kind !== 'write') return step
-      const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
+      const patch: Patch = {}
+      for (const name of Object.keys(step.values)) patch[name] = { set: step.values[name] as FieldValue }
       return { kind: 'write', patch, reason: step.reason ?? null }
     })
   }
@@ -122,7 +123,8 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
   return {
     async decide(tasks, without = new Map()) {
       const known = tasks.flatMap(({ steps }) => steps)
-      const facts: Answers = known.length > 0 ? await lookups.facts(known) : new Map()
+      const facts: Answers =
+        known.length > 0 ? await lookups.facts(known, { orSettledHere: true }) : new Map()
       const answers = without.size > 0 ? new Map([...without, ...facts]) : facts
       const decisions = await plan(tasks, answers)
       const marks = decisions.map((decision, index) => identifiersOfTask(tasks[index], decision))

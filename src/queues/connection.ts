@@ -4,6 +4,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { ConfigError, describeError } from '../domain/errors.ts'
 import { startEmbeddedRedis } from './embedded-redis.ts'
 import { redisAddress, redisHosts, type RedisAddress } from './redis-address.ts'
+import { writeOnceATurn } from './one-write-a-turn.ts'
 import type { RedisClient } from './redis-client.ts'
 
 export interface RedisConnection {
@@ -28,6 +29,8 @@ export async function openRedis(url: string | undefined, access: RedisAccess = {
   if (!address) throw new ConfigError('bad_environment', 'REDIS_URL is not a redis:// URL')
   const redis = createClient(address, await readCertificates(access), access.sentinelPassword)
   redis.on('error', () => {})
+  // Each connection has a stream of its own. The nodes of a cluster keep theirs.
+  if (redis instanceof Redis) redis.on('connect', () => writeOnceATurn(redis.stream))
   try {
     await firstContact(redis)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/send-permit.ts'
@@ -20,5 +20,5 @@ export function lookupQueueName(lane: Lane): string {
  * integers or contain a colon, hence the letter and the hash.
  */
 export function lookupJobId(key: LookupKey): string {
-  return `k${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
+  return `k${hash('sha256', key, 'hex').slice(0, 32)}`
 }

@@ -7,13 +7,14 @@ import { createChain, type Chain } from '../../pay/chain/chain.ts'
 import { openDatabase, type OpenDatabase } from '../../store/database/database.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { traceQuery } from '../../store/database/query-spans.ts'
-import { createLookupLedger, type LookupLedger } from '../../store/ledger/lookups.ts'
+import { createLookupLedger, type LookupLedger, type SettledHere } from '../../store/ledger/lookups.ts'
 import { createSpendSwitch, type SpendSwitch } from '../../store/ledger/spend-switch.ts'
 import { createRunLedger, type RunLedger } from '../../store/runs/runs.ts'
 import { createTaskLedger, type TaskLedger } from '../../store/runs/tasks.ts'
 import { createRecordIndex, type RecordIndexLedger } from '../../store/identities/record-index.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createFieldWriteLedger, type FieldWriteLedger } from '../../store/writes/field-writes.ts'
+import { createJustNow } from '../../timing/just-now.ts'
 import { createClosedFieldsFinder, type ClosedFieldsFinder } from '../../planning/closed-fields.ts'
 import { createStepPlanner, type StepPlanner } from '../../planning/step-planner.ts'
 import type { Config } from '../config/config.ts'
@@ -88,7 +89,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const releases: (() => Promise<void>)[] = [async () => telemetry?.stop(), () => database.close()]
   const runs = createRunLedger(db, { now })
   const tasks = createTaskLedger(db, { now })
-  const lookups = createLookupLedger(db, { now, hosts: config.networkHosts })
+  // The step after a purchase follows within the second, also on a busy machine.
+  const settled: SettledHere = createJustNow({ mostMs: 1_000, most: 500 })
+  const lookups = createLookupLedger(db, { now, hosts: config.networkHosts, settled })
   // Drawn once and never changed, but needed for each page of a scan and each on-demand request.
   let salt: string | undefined
   const suppressions = createSuppressionLedger(db, {
@@ -148,6 +151,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         randomBytes,
         database,
         chain,
+        settled,
         runs,
         suppressions,
         recordIndex,

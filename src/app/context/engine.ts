@@ -24,6 +24,7 @@ import { ledgerId } from '../../store/database/meta.ts'
 import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
 import { indexKnownTasks } from '../../store/identities/fill-from-tasks.ts'
 import { learnFromKeptAnswers } from '../../store/names/learn-kept-answers.ts'
+import type { SettledHere } from '../../store/ledger/lookups.ts'
 import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
@@ -81,6 +82,7 @@ export interface EngineOptions {
   suppressions: Pick<SuppressionLedger, 'match'>
   recordIndex: RecordIndex
   freshUntil: FreshUntil
+  settled: SettledHere
   isTraced: boolean
   wrapSend: ((send: Send) => Send) | undefined
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
@@ -245,6 +247,7 @@ async function openPayments(
     db,
     chain,
     account,
+    settled: options.settled,
     usedBefore: (authorization, transaction) =>
       authorization.terms.protocol === 'x402'
         ? wasUsedBefore(options, authorization, transaction)

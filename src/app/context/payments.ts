@@ -31,6 +31,7 @@ import { noteLimit } from '../../store/contract/known-limits.ts'
 import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
 import type { Database } from '../../store/database/database.ts'
 import { listOfRun } from '../../store/lists/list-spending.ts'
+import type { SettledHere } from '../../store/ledger/lookups.ts'
 import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-warnings.ts'
 import { createTermsCache } from '../../store/ledger/terms.ts'
 import { batchRequest } from '../../workers/lookup/batch-request.ts'
@@ -57,6 +58,7 @@ export interface PaymentsOptions {
   /** Takes out of an answer what the ledger must not hold. */
   screen?: ((operation: Operation, answer: StoredAnswer) => Promise<StoredAnswer>) | undefined
   usedBefore?: PayerOptions['usedBefore']
+  settled?: SettledHere | undefined
   now: () => Date
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
   onUnpaidRequest: (runId: string) => void
@@ -81,6 +83,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     now,
     newId: randomUUID,
     hosts: config.networkHosts,
+    settled: options.settled,
   })
   const journal = options.wrapJournal ? options.wrapJournal(plainJournal) : plainJournal
   const runLines = createRunBudgets({

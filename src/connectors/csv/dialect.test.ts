@@ -1,6 +1,9 @@
+import { stringify } from 'csv-stringify/sync'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { testSeed } from '../../../test/support/seed.ts'
 import { countRecognised } from './columns.ts'
-import { detectDialect } from './dialect.ts'
+import { csvLines, detectDialect, type Delimiter, type Dialect } from './dialect.ts'
 
 const recognised = (names: string[]) => countRecognised(names, { object: 'company' })
 
@@ -27,4 +30,20 @@ test.each([
 test('a sample that ends within a quoted cell is enough', () => {
   const sample = 'company;domain;notes\nA, B;a.com;x\nC;c.com;"begins, and'
   expect(detectDialect(sample, { whole: false, recognised }).delimiter).toBe(';')
+})
+
+test('lines are those of csv-stringify, whatever is in the cells', () => {
+  const cells = fc.array(fc.string({ unit: fc.constantFrom(...',;\t|"\r\n a$&é\\') }), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  const delimiters = fc.constantFrom<Delimiter>(',', ';', '\t', '|')
+  const eols = fc.constantFrom<Dialect['eol']>('\n', '\r\n', '\r')
+  fc.assert(
+    fc.property(fc.array(cells), delimiters, eols, (records, delimiter, eol) => {
+      const options = { delimiter, record_delimiter: eol, quote_record_delimiter: true }
+      expect(records.map(csvLines({ delimiter, eol })).join('')).toBe(stringify(records, options))
+    }),
+    { seed: testSeed(), numRuns: 500 },
+  )
 })

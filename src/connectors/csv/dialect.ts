@@ -102,3 +102,23 @@ function isBetter(score: number[], than: number[]): boolean {
   const at = score.findIndex((value, index) => value !== (than[index] ?? -1))
   return at !== -1 && (score[at] as number) > (than[at] ?? -1)
 }
+
+/**
+ * Returns a function that writes a record as one line. A cell is quoted where it holds the delimiter, a quote or any line
+ * break: a lone line feed in a file of CRLF lines would else split its row in two.
+ */
+export function csvLines({
+  delimiter,
+  eol,
+}: Pick<Dialect, 'delimiter' | 'eol'>): (cells: readonly string[]) => string {
+  const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`)
+  return (cells) => {
+    let line = ''
+    for (let index = 0; index < cells.length; index += 1) {
+      const cell = cells[index] as string
+      if (index > 0) line += delimiter
+      line += special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+    }
+    return line + eol
+  }
+}

@@ -1,9 +1,9 @@
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { stringify } from 'csv-stringify'
 import { InputError } from '../../domain/errors.ts'
 import type { FieldChange, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
+import { csvLines } from './dialect.ts'
 import { guardFormula } from './formula-guard.ts'
 import { layOut, type OutputLayout } from './output-columns.ts'
 import { writeInPlace } from './output-file.ts'
@@ -51,15 +51,8 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
   await input.assertUnchanged()
   let rows = 0
   const fill = async (sink: Writable, end: boolean) => {
-    const records = Readable.from(outputRecords(options, () => rows++))
-    const text = stringify({
-      delimiter: input.delimiter,
-      record_delimiter: input.eol,
-      // Otherwise a lone line feed in a cell of a CRLF file would be written unquoted, and split its row in two.
-      quote_record_delimiter: true,
-      bom: input.hasBom,
-    })
-    await pipeline([records, text, sink], { end, ...(options.signal ? { signal: options.signal } : {}) })
+    const text = Readable.from(outputText(options, () => rows++))
+    await pipeline([text, sink], { end, ...(options.signal ? { signal: options.signal } : {}) })
   }
   if (out === '-') await fill(stdout, false).catch(unlessReaderLeft)
   else
@@ -75,6 +68,22 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
 /** A reader that has seen enough closes the pipe (`| head`). Everything else that was bought is in the ledger. */
 function unlessReaderLeft(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
+}
+
+/** Gathered, so that a row does not go through the streams by itself. */
+const textCharacters = 16_384
+
+async function* outputText(options: WriteEnrichedOptions, onRow: () => void): AsyncGenerator<string> {
+  const { input } = options
+  const line = csvLines(input)
+  let text = input.hasBom ? '\ufeff' : ''
+  for await (const record of outputRecords(options, onRow)) {
+    text += line(record)
+    if (text.length < textCharacters) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
 }
 
 async function* outputRecords(options: WriteEnrichedOptions, onRow: () => void): AsyncGenerator<string[]> {

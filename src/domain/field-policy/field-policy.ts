@@ -37,7 +37,8 @@ export interface PolicyDecision {
 export function applyPolicy(input: PolicyInput): PolicyDecision {
   const decision: PolicyDecision = { patch: {}, kept: [] }
   const country = input.country ?? text(valueOf(input.current, 'country_code'))
-  for (const [field, change] of Object.entries(input.proposed)) {
+  for (const field of Object.keys(input.proposed)) {
+    const change = input.proposed[field] as FieldChange
     const why = keeps(field, change, input, country)
     if (why === undefined) decision.patch[field] = change
     else decision.kept.push({ field, why })

@@ -1,4 +1,4 @@
-import type { FieldValue, Patch } from '../record.ts'
+import type { FieldChange, FieldValue, Patch } from '../record.ts'
 import { clearedValue, type BlockedValue } from './blocked-values.ts'
 import { strayAddressParts } from './address-parts.ts'
 import { absentReason, absentStatus, type CurrentRecord, type PresentRecord } from './current-record.ts'
@@ -85,13 +85,18 @@ function decidePresent(
     if (Object.keys(done).length > 0) return { kind: 'written', patch: {}, done, replaces, unknown }
     return { kind: 'end', status: 'skipped', reason: anotherSubject, unknown }
   }
-  const proposed = Object.fromEntries(
-    Object.entries(wanted).filter(([field]) => !(field in done) && !unknown.includes(field)),
-  )
+  // Hardly ever was an attempt interrupted.
+  const proposed =
+    open.length === 0
+      ? wanted
+      : Object.fromEntries(
+          Object.entries(wanted).filter(([field]) => !(field in done) && !unknown.includes(field)),
+        )
   const allowed = applyPolicy({ current, proposed, ours, rule })
   const patch: Patch = {}
   const kept: Kept[] = [...allowed.kept]
-  for (const [field, change] of Object.entries(allowed.patch)) {
+  for (const field of Object.keys(allowed.patch)) {
+    const change = allowed.patch[field] as FieldChange
     const block = blocked.get(field)
     // The record shows the value already, in its own words: a picklist's option for the service's term.
     if (Object.hasOwn(standing, field) && same(field, standing[field] ?? null))

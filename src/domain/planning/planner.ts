@@ -148,8 +148,10 @@ function leftOutText(
 }
 
 function wantedValues(record: PlannedRecord, recipe: Recipe, way: Candidates): Record<string, FieldValue> {
-  const named = fieldNames(record.object).filter((name) => name in way.values && recipe.fields.includes(name))
-  return Object.fromEntries(named.map((name) => [name, way.values[name] as FieldValue]))
+  const values: Record<string, FieldValue> = {}
+  for (const name of fieldNames(record.object))
+    if (name in way.values && recipe.fields.includes(name)) values[name] = way.values[name] as FieldValue
+  return values
 }
 
 function jobOf({ identity, values }: PlannedRecord): Record<string, FieldValue | undefined> {

@@ -23,26 +23,32 @@ export function searchWords(
   patch: Patch | null,
   hosts: readonly string[] = defaultNetworkHosts,
 ): string[] {
-  const found = (...fields: string[]) =>
-    fields.flatMap((field) => {
-      const change = patch?.[field]
-      return change && 'set' in change ? [String(change.set)] : []
-    })
-  const given = (...values: (string | undefined)[]) => values.filter((value) => value !== undefined)
-  const words = [
-    ...[
-      ...given(identity.firstName, identity.lastName, identity.company),
-      ...found('full_name', 'first_name', 'last_name', 'company_name'),
-    ].flatMap(nameWords),
-    ...[...given(identity.email), ...found('email', 'email_personal')].flatMap(emailWords),
-    ...[...given(identity.domain), ...found('domain', 'website')].flatMap(domainWords),
-    ...[...given(identity.profileUrl), ...found('profnet_url')].flatMap((raw) =>
-      profileWord(object, raw, hosts),
-    ),
-    ...[...given(identity.phone), ...found('phone', 'mobile_phone')].flatMap((raw) => phoneE164(raw) ?? []),
-  ]
-  return [...new Set(words.map(cutWord))].slice(0, mostWords)
+  const words = new Set<string>()
+  const add = (value: string | undefined, wordsOf: (value: string) => readonly string[]) => {
+    if (value !== undefined) for (const word of wordsOf(value)) words.add(cutWord(word))
+  }
+  const addFound = (field: string, wordsOf: (value: string) => readonly string[]) => {
+    const change = patch?.[field]
+    if (change && 'set' in change) add(String(change.set), wordsOf)
+  }
+  const profileWords = (raw: string) => profileWord(object, raw, hosts)
+  for (const name of [identity.firstName, identity.lastName, identity.company]) add(name, nameWords)
+  for (const field of nameFields) addFound(field, nameWords)
+  add(identity.email, emailWords)
+  for (const field of emailFields) addFound(field, emailWords)
+  add(identity.domain, domainWords)
+  for (const field of domainFields) addFound(field, domainWords)
+  add(identity.profileUrl, profileWords)
+  addFound('profnet_url', profileWords)
+  add(identity.phone, phoneWords)
+  for (const field of phoneFields) addFound(field, phoneWords)
+  return [...words].slice(0, mostWords)
 }
+
+const nameFields = ['full_name', 'first_name', 'last_name', 'company_name']
+const emailFields = ['email', 'email_personal']
+const domainFields = ['domain', 'website']
+const phoneFields = ['phone', 'mobile_phone']
 
 /** Returns the words of a name, folded. `O'Brien` and `OBrien` are one. */
 export function nameWords(name: string): string[] {
@@ -62,6 +68,11 @@ function emailWords(raw: string): string[] {
 /** Returns a host and the domain under which it is registered. */
 export function domainWords(raw: string): string[] {
   return [canonicalDomain(raw), registrableDomain(raw)].flatMap((domain) => (domain.ok ? [domain.value] : []))
+}
+
+function phoneWords(raw: string): string[] {
+  const phone = phoneE164(raw)
+  return phone === undefined ? [] : [phone]
 }
 
 /** Returns a profile without its host, which is the same for the hosts of a network. */

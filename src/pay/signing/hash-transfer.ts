@@ -20,6 +20,8 @@ const typeHash = keccak256(
 )
 const domainNames = ['chainId', 'name', 'verifyingContract', 'version'].join()
 const maxDomains = 32
+/** The version byte of EIP-191, and that of structured data. */
+const signedData = Buffer.from([0x19, 0x01])
 
 interface Domain {
   name: string
@@ -44,15 +46,15 @@ interface Transfer {
  * Anything but exactly such a transfer goes to viem, which also refuses what cannot be hashed.
  */
 export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
-  const separators = new Map<string, Hex>()
+  const separators = new Map<string, Buffer>()
 
-  function separatorOf(domain: Domain): Hex {
+  function separatorOf(domain: Domain): Buffer {
     const key = JSON.stringify([domain.name, domain.version, domain.chainId, domain.verifyingContract])
     const known = separators.get(key)
     if (known !== undefined) return known
     // The policy admits one token on a few networks; a caller that names others fills no memory.
     if (separators.size >= maxDomains) separators.clear()
-    const separator = domainSeparator({ domain })
+    const separator = Buffer.from(domainSeparator({ domain }).slice(2), 'hex')
     separators.set(key, separator)
     return separator
   }
@@ -61,16 +63,18 @@ export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
     const found = asTransfer(typedData)
     if (!found) return hashTypedData(typedData)
     const { domain, words } = found
-    const struct = keccak256(Buffer.from(typeHash.slice(2) + words.join(''), 'hex'))
-    return keccak256(Buffer.from(`1901${separatorOf(domain).slice(2)}${struct.slice(2)}`, 'hex'))
+    const struct = keccak256(Buffer.from(typeHash.slice(2) + words.join(''), 'hex'), 'bytes')
+    const digest = keccak256(Buffer.concat([signedData, separatorOf(domain), struct]), 'bytes')
+    return `0x${Buffer.from(digest.buffer, digest.byteOffset, digest.length).toString('hex')}`
   }
 }
 
 /** Returns the domain and the message as words of 32 bytes, or undefined for anything but a transfer that can be signed. */
 function asTransfer(typedData: TypedDataDefinition): { domain: Domain; words: string[] } | undefined {
   const { types, domain, message } = typedData as TypedDataDefinition & { types: Record<string, unknown> }
-  if (typedData.primaryType !== primaryType || JSON.stringify(types[primaryType]) !== transferFields)
-    return undefined
+  const fields = types[primaryType]
+  const isTransfer = fields === authorizationTypes[primaryType] || JSON.stringify(fields) === transferFields
+  if (typedData.primaryType !== primaryType || !isTransfer) return undefined
   if (types['EIP712Domain'] !== undefined || !isTokenDomain(domain)) return undefined
   const { from, to, value, validAfter, validBefore, nonce } = message as unknown as Transfer
   const words = [
@@ -96,10 +100,19 @@ function isTokenDomain(domain: unknown): domain is Domain {
   )
 }
 
+/** A wallet pays from one address, and to few. */
+const addressWords = new Map<string, string>()
+
 /** An address whose checksum is wrong is left to viem, which refuses it. */
 function addressWord(address: unknown): string | undefined {
-  if (typeof address !== 'string' || !isAddress(address)) return undefined
-  return address.slice(2).toLowerCase().padStart(64, '0')
+  if (typeof address !== 'string') return undefined
+  const known = addressWords.get(address)
+  if (known !== undefined) return known
+  if (!isAddress(address)) return undefined
+  const word = address.slice(2).toLowerCase().padStart(64, '0')
+  if (addressWords.size >= maxDomains) addressWords.clear()
+  addressWords.set(address, word)
+  return word
 }
 
 function numberWord(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { authorizationTypes } from '@x402/evm'
-import { getAddress, isAddressEqual, type Hex } from 'viem'
+import { getAddress, type Address, type Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Authorization, PaymentProtocol, Terms } from '../../domain/payment.ts'
@@ -26,7 +26,7 @@ export function createX402(options: X402Options): PaymentProtocol {
     receipt: readReceipt,
     draw: (terms, attempt) => draw(terms, attempt, options.account.address),
     async headers(authorization) {
-      if (!isAddressEqual(getAddress(authorization.payer), options.account.address)) {
+      if (addressOf(authorization.payer) !== addressOf(options.account.address)) {
         throw new ConfigError(
           'wallet_changed',
           `an open payment belongs to wallet ${authorization.payer}, but PAYDIRT_WALLET_KEY is the key of ${options.account.address}. Restore the old key until \`paydirt reconcile\` shows no open payment`,
@@ -40,6 +40,20 @@ export function createX402(options: X402Options): PaymentProtocol {
       return options.chain ? options.chain.fate(authorization) : { kind: 'unknown' }
     },
   }
+}
+
+/** Payments name few addresses: the wallet's, the token's, the service's. */
+const addresses = new Map<string, Address>()
+const mostAddresses = 32
+
+/** Returns an address with its checksum. Throws for what is no address. */
+function addressOf(text: string): Address {
+  const known = addresses.get(text)
+  if (known !== undefined) return known
+  const address = getAddress(text)
+  if (addresses.size >= mostAddresses) addresses.clear()
+  addresses.set(text, address)
+  return address
 }
 
 /**
@@ -77,13 +91,13 @@ function sign(
       name: terms.domainName,
       version: terms.domainVersion,
       chainId: Number(terms.network.split(':')[1]),
-      verifyingContract: getAddress(terms.asset),
+      verifyingContract: addressOf(terms.asset),
     },
     types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: {
-      from: getAddress(payer),
-      to: getAddress(terms.payTo),
+      from: addressOf(payer),
+      to: addressOf(terms.payTo),
       value: terms.amountAtomic,
       validAfter: BigInt(validAfter),
       validBefore: BigInt(validBefore),
@@ -97,8 +111,8 @@ function encode(authorization: Authorization, signature: Hex): string {
   const payload = {
     signature,
     authorization: {
-      from: getAddress(payer),
-      to: getAddress(terms.payTo),
+      from: addressOf(payer),
+      to: addressOf(terms.payTo),
       value: String(terms.amountAtomic),
       validAfter: String(validAfter),
       validBefore: String(validBefore),

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { isCreditBlock } from '../schema/metadata.ts'
+import { plainCheck } from '../schema/plain-check.ts'
 
 /** One endpoint of the service. Each has a file of its own (see CONTRIBUTING.md). The catalogue has its method and path. */
 export interface Endpoint<Request extends z.ZodType = z.ZodType> {
@@ -22,6 +23,7 @@ export interface Endpoint<Request extends z.ZodType = z.ZodType> {
  * Decodes `{data: object or null}`. Null means asked, nothing found. Unknown fields beside and inside `data` are kept.
  */
 export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: string) => Fact {
+  const isPlain = plainCheck(schema)
   return (body) => {
     let parsed: unknown
     try {
@@ -31,6 +33,7 @@ export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: s
     }
     const data = withoutCredits((parsed as { data?: unknown } | null)?.data)
     if (data === null) return { outcome: 'not_found', data: null }
+    if (isPlain(data)) return { outcome: 'found', data: data as Record<string, unknown> }
     const checked = schema.safeParse(data)
     if (checked.success) return { outcome: 'found', data: checked.data }
     return (

@@ -45,7 +45,10 @@ export function creditsOf(body: string | unknown): Credits | undefined {
   if (cannotHave(body, ['profile'])) return undefined
   const answer = parsed(body)
   for (const place of [answer?.['metadata'], answer?.['data']]) {
-    const block = creditBlockSchema.safeParse(record(place)?.['profile'])
+    const profile = record(record(place)?.['profile'])
+    // Most answers have none, and zod takes its time to say what is wrong with nothing.
+    if (!profile) continue
+    const block = creditBlockSchema.safeParse(profile)
     if (!block.success || !isCreditBlock(block.data)) continue
     const { credit, topup_credit: topupCredit, total_credit_cost: totalCreditCost } = block.data
     return {

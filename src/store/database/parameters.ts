@@ -38,12 +38,17 @@ const maybeUnstorable = /\\u(0000|d[89a-f])|"\$z"/i
  */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value)
-  return maybeUnstorable.test(json) ? JSON.stringify(clean(JSON.parse(json))) : json
+  return isStorableText(json) ? json : JSON.stringify(clean(JSON.parse(json)))
+}
+
+/** True for JSON that a jsonb column accepts as it is, and of which nothing can be taken for a packed value. */
+export function isStorableText(json: string): boolean {
+  return !maybeUnstorable.test(json)
 }
 
 /** Returns a value whose JSON a jsonb column accepts: itself, if it can. */
 export function storable<T>(value: T): T {
-  return maybeUnstorable.test(JSON.stringify(value)) ? (clean(value) as T) : value
+  return isStorableText(JSON.stringify(value)) ? value : (clean(value) as T)
 }
 
 function clean(value: unknown): unknown {

@@ -13,6 +13,8 @@ const leastLength = 120
 
 /** The forms in which the values of rows are stored in this ledger: packed where every program can read it. */
 export interface RowForms {
+  /** True where values are stored as they are, but for what no column takes. */
+  isPlain: boolean
   answer(key: LookupKey, answer: Record<string, unknown> | null): PackedJson | null
   patch(patch: Patch | null): PackedJson | null
   /** Takes and returns JSON: the order of its names is part of the bytes that are sent again. */
@@ -20,12 +22,18 @@ export interface RowForms {
 }
 
 const plain: RowForms = {
+  isPlain: true,
   answer: (_, answer) => storable(answer),
   patch: (patch) => patch,
   authorization: (json) => json,
 }
 
-const packed: RowForms = { answer: packAnswer, patch: packPatch, authorization: packAuthorization }
+const packed: RowForms = {
+  isPlain: false,
+  answer: packAnswer,
+  patch: packPatch,
+  authorization: packAuthorization,
+}
 
 export function rowForms(db: Connected): RowForms {
   return packsRows(db) ? packed : plain

@@ -5,7 +5,8 @@ import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { rowForms } from '../database/row-forms.ts'
+import { isStorableText } from '../database/parameters.ts'
+import { rowForms, type RowForms } from '../database/row-forms.ts'
 import { learnFromAnswers } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
@@ -24,16 +25,17 @@ export interface AnswerRow {
 
 /**
  * Stores each answer under its lookup, or under all members of its batch, and then the names that they teach. Paid answers are
- * stored in the charge's transaction.
+ * stored in the charge's transaction. Returns those that the ledger then has as they were given.
  */
 export async function storeAnswers(
   tx: Transaction<Tables>,
   rows: readonly AnswerRow[],
   { at, hosts }: { at: Date; hosts: readonly string[] },
-): Promise<void> {
+): Promise<readonly KeyedAnswer[]> {
   const isBatch = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
-  const stored: KeyedAnswer[] = rows.filter((row) => !isBatch(row))
-  await storeSingles(tx, stored, at)
+  const singles: readonly KeyedAnswer[] = rows.filter((row) => !isBatch(row))
+  const asGiven = (await storeSingles(tx, singles, at)) ? singles : []
+  const stored = [...singles]
   for (const { key, answer, paidBy } of rows.filter(isBatch))
     stored.push(...(await storeParts(tx, key, answer, at, paidBy)))
   const found = stored.filter(({ answer }) => answer.outcome === 'found' || answer.outcome === 'not_found')
@@ -42,29 +44,35 @@ export async function storeAnswers(
     found.map(({ key, answer }) => ({ key, data: answer.data })),
     { at, hosts },
   )
+  return asGiven
 }
 
-interface KeyedAnswer {
+export interface KeyedAnswer {
   key: LookupKey
   answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'>
 }
 
 /**
  * Stores answers under their own lookups. The answers go as one parameter, so that the statement is the same each time.
- * Locks the lookups by key, as every other writer does.
+ * Locks the lookups by key, as every other writer does. Returns whether the ledger now has every one of them as it was given: a
+ * lookup may be gone, and a character that no column takes is left out.
  */
-export async function storeSingles(db: Database, answers: readonly KeyedAnswer[], at: Date): Promise<void> {
-  if (answers.length === 0) return
-  const forms = rowForms(db)
-  const rows = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
+export async function storeSingles(
+  db: Database,
+  answers: readonly KeyedAnswer[],
+  at: Date,
+): Promise<boolean> {
+  if (answers.length === 0) return true
+  const given = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
     outcome,
-    answer: forms.answer(key, data),
+    answer: data,
     fresh_until: freshUntil,
   }))
-  await sql`
+  const { json, isAsGiven } = textOf(given, rowForms(db))
+  const { numAffectedRows = 0n } = await sql`
     with given as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      select * from jsonb_to_recordset(${json}::jsonb)
         as given (key text, outcome text, answer jsonb, fresh_until timestamptz)
     ), locked as materialized (
       select key from lookups where key in (select key from given) order by key collate "C" for no key update
@@ -72,6 +80,21 @@ export async function storeSingles(db: Database, answers: readonly KeyedAnswer[]
     update lookups set state = 'answered', outcome = given.outcome, answer = given.answer, answered_at = ${at},
       fresh_until = given.fresh_until, reason = null, queued_until = null
     from given join locked using (key) where lookups.key = given.key`.execute(db)
+  return isAsGiven && numAffectedRows === BigInt(answers.length)
+}
+
+/** Hardly an answer has what no column takes: the rows are written once, and looked through as one text. */
+function textOf(
+  rows: readonly { key: LookupKey; answer: Record<string, unknown> | null }[],
+  forms: RowForms,
+): { json: string; isAsGiven: boolean } {
+  const plain = forms.isPlain ? JSON.stringify(rows) : undefined
+  if (plain !== undefined && isStorableText(plain)) return { json: plain, isAsGiven: true }
+  const formed = rows.map((row) => ({ ...row, answer: forms.answer(row.key, row.answer) }))
+  return {
+    json: JSON.stringify(formed),
+    isAsGiven: rows.every(({ answer }, index) => formed[index]?.answer === answer),
+  }
 }
 
 /**

@@ -5,12 +5,18 @@ import type { Database } from '../database/database.ts'
 import { storeAnswers } from './answers.ts'
 import { createChargeOutcomes } from './charge-outcomes.ts'
 import { toCharge } from './charge-rows.ts'
+import type { SettledHere } from './lookups.ts'
 import { createPurchaseSteps } from './purchase-steps.ts'
 
 /** The journal of charges on SQL. The payer explains what each transaction guards, above its picture of the states. */
 export function createChargeJournal(
   db: Database,
-  given: { now: () => Date; newId: () => string; hosts?: readonly string[] },
+  given: {
+    now: () => Date
+    newId: () => string
+    hosts?: readonly string[]
+    settled?: SettledHere | undefined
+  },
 ): ChargeJournal {
   const options = { hosts: defaultNetworkHosts, ...given }
   const { now } = options

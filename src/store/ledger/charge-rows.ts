@@ -14,7 +14,31 @@ export function paidFor(keys: readonly string[], columns: RawBuilder<unknown>): 
   ) as charge`
 }
 
-export function toCharge(row: Selectable<Tables['charges']>): Charge {
+/** The columns that `toCharge` reads. */
+const chargeColumns = [
+  'id',
+  'lookup_key',
+  'attempt',
+  'run_id',
+  'state',
+  'authorization_json',
+  'amount_atomic',
+  'url',
+  'body',
+  'sends',
+  'created_at',
+  'sent_at',
+  'reason',
+] as const
+
+export type ChargeRow = Pick<Selectable<Tables['charges']>, (typeof chargeColumns)[number]>
+
+/** For a statement that reads charges for `toCharge`, and these columns beside them. */
+export function columnsOfCharge(...beside: readonly (keyof Tables['charges'])[]): RawBuilder<unknown> {
+  return sql.join([...chargeColumns, ...beside].map((column) => sql.ref(column)))
+}
+
+export function toCharge(row: ChargeRow): Charge {
   return {
     id: row.id,
     lookupKey: row.lookup_key,

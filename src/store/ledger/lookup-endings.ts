@@ -138,7 +138,9 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
   }
 
   return {
-    storeFree: (key, answer) => storeSingles(db, [{ key, answer }], now()),
+    async storeFree(key, answer) {
+      await storeSingles(db, [{ key, answer }], now())
+    },
 
     postpone: (key, dueAt, reason, countsAsTry) =>
       move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),

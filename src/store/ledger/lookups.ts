@@ -7,6 +7,7 @@ import { isFreeOperation } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
 import { stoppedAmong } from '../contract/operation-states.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
+import type { JustNow } from '../../timing/just-now.ts'
 import type { Database } from '../database/database.ts'
 import { goesFirst } from '../database/go-first.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
@@ -43,6 +44,15 @@ export interface LookupRow {
   reason: string | null
 }
 
+type KnownFact = Fact & { operation: Operation; freshUntil: Date }
+
+/**
+ * The answers that this process has just stored, for the step that follows. Only what has committed, and only for a moment: what
+ * another process makes of them meanwhile (erased, asked anew) is found in the ledger by whoever comes later. A task is moved
+ * as before: only if it still waits, so a subject that was forgotten in that moment gets nothing.
+ */
+export type SettledHere = JustNow<LookupKey, Pick<KnownFact, 'operation' | 'outcome' | 'data' | 'freshUntil'>>
+
 /** Called with lookups that are due, and those among them that the ledger did not have before: no queue has a job of these. */
 export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void
 
@@ -57,8 +67,11 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
     onDue?: OnDue,
   ): Promise<void>
   get(key: LookupKey): Promise<LookupRow | undefined>
-  /** Returns what is known under these keys, fresh or stale. */
-  facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
+  /**
+   * Returns what is known under these keys, fresh or stale. `orSettledHere`: an answer that this process has just stored may be
+   * taken from memory, for a step that would be planned in the same moment.
+   */
+  facts(keys: LookupKey[], options?: { orSettledHere?: boolean }): Promise<Map<LookupKey, KnownFact>>
   /** Returns the lookups among these that are parked because their operation is stopped, with the reason. */
   stopped(keys: readonly LookupKey[]): Promise<Map<LookupKey, string>>
   /** Returns the answers that would not be bought again, under whatever name of the subject the ledger has them. */
@@ -75,7 +88,7 @@ const freeAheadMs = 86_400_000
 
 export function createLookupLedger(
   db: Database,
-  options: { now: () => Date; hosts?: readonly string[] },
+  options: { now: () => Date; hosts?: readonly string[]; settled?: SettledHere | undefined },
 ): LookupLedger {
   const { now, hosts = defaultNetworkHosts } = options
 
@@ -83,7 +96,8 @@ export function createLookupLedger(
     const rows = await db
       .selectFrom('lookups')
       .innerJoin('runs', 'runs.id', 'lookups.run_id')
-      .selectAll('lookups')
+      // Without the answer, and what else this step has no use for.
+      .select(lookupColumns)
       .select(sql<boolean>`runs.state = 'stopped' or ${isStoppedByPerson(sql`runs.id`)}`.as('run_is_stopped'))
       .where(sql<boolean>`key = any(${[...keys]}::text[])`)
       .execute()
@@ -139,8 +153,10 @@ export function createLookupLedger(
 
     get: coalesceWhileBusy(getAll, (key) => key, goesFirst),
 
-    async facts(keys) {
+    async facts(keys, { orSettledHere = false } = {}) {
       if (keys.length === 0) return new Map()
+      const settled = orSettledHere ? options.settled?.takeAll(keys) : undefined
+      if (settled) return settled
       const rows = await db
         .selectFrom('lookups')
         .select(['key', 'operation', 'state', 'outcome', 'answer', 'reason', 'fresh_until'])
@@ -198,7 +214,27 @@ interface FreshRow {
   answer: Record<string, unknown> | null
 }
 
-function toLookup(row: Selectable<Tables['lookups']> & { run_is_stopped: boolean }): LookupRow {
+const lookupColumns = [
+  'lookups.key',
+  'lookups.operation',
+  'lookups.request',
+  'lookups.state',
+  'lookups.run_id',
+  'lookups.connector',
+  'lookups.hot',
+  'lookups.tries',
+  'lookups.fresh_until',
+  'lookups.bundle_key',
+  'lookups.alone',
+  'lookups.query_id',
+  'lookups.due_at',
+  'lookups.reason',
+] as const
+type LookupColumn = (typeof lookupColumns)[number] extends `lookups.${infer Column}` ? Column : never
+
+function toLookup(
+  row: Pick<Selectable<Tables['lookups']>, LookupColumn> & { run_is_stopped: boolean },
+): LookupRow {
   return {
     key: row.key,
     operation: row.operation,

@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
 import { RetriableError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
@@ -9,10 +9,10 @@ import type { Database } from '../database/database.ts'
 import { goesFirst } from '../database/go-first.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
-import type { Tables } from '../database/tables/schema.ts'
-import { paidFor, toCharge } from './charge-rows.ts'
+import { columnsOfCharge, paidFor, toCharge, type ChargeRow } from './charge-rows.ts'
 import { reserveCharges } from './reserve-charges.ts'
-import { settleCharges, type Settlement } from './settle-charges.ts'
+import { settleCharges, type SettledAnswer, type Settlement } from './settle-charges.ts'
+import type { SettledHere } from './lookups.ts'
 import { isStopped } from './spend-switch.ts'
 
 /**
@@ -22,6 +22,7 @@ import { isStopped } from './spend-switch.ts'
 const isOfStoppedRun = sql<boolean>`exists (
   select from lookups join run_stops on run_stops.run_id = lookups.run_id where lookups.key = charges.lookup_key)`
 
+type UnansweredRow = ChargeRow & { wanted: LookupKey; restored_at: Date | null }
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 
 /**
@@ -31,7 +32,12 @@ type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
  */
 export function createPurchaseSteps(
   db: Database,
-  options: { now: () => Date; newId: () => string; hosts: readonly string[] },
+  options: {
+    now: () => Date
+    newId: () => string
+    hosts: readonly string[]
+    settled?: SettledHere | undefined
+  },
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'maySend' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
     // A loss of an earlier refresh, which an answer has followed, does not count against this one.
@@ -40,8 +46,8 @@ export function createPurchaseSteps(
       ({ asked }) => asked,
     )
     const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? []).map((other) => other.key)]
-    const { rows } = await sql<Selectable<Tables['charges']> & { wanted: LookupKey }>`
-      select * from ${paidFor([...new Set(keys.flatMap(namesOf))], sql`*`)} where state = any(${[...openChargeStates]}::text[])
+    const { rows } = await sql<UnansweredRow>`
+      select * from ${paidFor([...new Set(keys.flatMap(namesOf))], columnsOfCharge('restored_at'))} where state = any(${[...openChargeStates]}::text[])
         or (state = 'lost' and created_at > coalesce(
           (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
     const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
@@ -113,12 +119,27 @@ export function createPurchaseSteps(
 
   /** Waits for a database that is away, because a paid answer has arrived. The write may be repeated. */
   async function settleAll(settlements: readonly Settlement[]): Promise<Each<void>[]> {
-    await retryWhileAway(() =>
+    const answers = await retryWhileAway(() =>
       db
         .transaction()
         .execute((tx) => settleCharges(tx, settlements, { at: options.now(), hosts: options.hosts })),
     )
+    remember(answers)
     return settlements.map(() => ({ ok: undefined }))
+  }
+
+  /**
+   * Called when they have committed: whoever plans the next step would read the same. Where the confirmation of the commit was lost,
+   * its repetition settles nothing, and what was stored is read. An answer that may be asked anew at once is read too: another
+   * run may wait for the next one already.
+   */
+  function remember(answers: readonly SettledAnswer[]): void {
+    const soonMs = options.now().getTime() + 60_000
+    for (const { key, operation, answer } of answers) {
+      const { outcome, data, freshUntil } = answer
+      if (freshUntil.getTime() > soonMs)
+        options.settled?.remember(key, { operation, outcome, data, freshUntil })
+    }
   }
 
   const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, goesFirst)

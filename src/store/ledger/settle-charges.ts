@@ -2,7 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import { openChargeStates, type ChargeState, type Currency } from '../../domain/payment.ts'
 import type { PaidReceipt, StoredAnswer } from '../../domain/ports/charge-journal.ts'
-import { storeAnswers, type AnswerRow } from './answers.ts'
+import { storeAnswers, type AnswerRow, type KeyedAnswer } from './answers.ts'
+import type { Operation } from '../../domain/words.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { moveBudget, actualCost } from './actual-cost.ts'
 
@@ -20,12 +21,18 @@ export interface Settlement {
 const takesAnAnswer = sql`(state = any(${[...openChargeStates, 'lost']}::text[])
   or (state = 'declined' and protocol in ('api_key', 'mpp_card')))`
 
-/** Closes charges as paid and stores their answers. May be repeated: a settled charge stays as it is. */
+/** An answer to one lookup, as the ledger has it when this transaction has committed. */
+export type SettledAnswer = KeyedAnswer & { operation: Operation }
+
+/**
+ * Closes charges as paid and stores their answers. May be repeated: a settled charge stays as it is. Returns the answers that the
+ * ledger then has exactly as they are here.
+ */
 export async function settleCharges(
   tx: Transaction<Tables>,
   settlements: readonly Settlement[],
   { at, hosts }: { at: Date; hosts: readonly string[] },
-): Promise<void> {
+): Promise<SettledAnswer[]> {
   const rows = settlements.map(({ id, receipt }) => ({
     id,
     transaction: receipt.transaction,
@@ -42,7 +49,7 @@ export async function settleCharges(
     update charges set state = 'settled', transaction = paid.transaction, reason = null, credits_atomic = paid.credits,
       closed_at = paid.at, touched_at = paid.at
     from paid join open using (id) where charges.id = paid.id
-    returning charges.id, lookup_key, currency, amount_atomic, budget_scopes, open.state as before`.execute(
+    returning charges.id, lookup_key, charges.operation, currency, amount_atomic, budget_scopes, open.state as before`.execute(
     tx,
   )
   const byId = new Map(closed.map((row) => [row.id, row]))
@@ -55,12 +62,17 @@ export async function settleCharges(
     const amountAtomic = await actualCost(tx, id, row, receipt.creditsAtomic)
     answers.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
   }
-  await storeAnswers(tx, answers, { at, hosts })
+  const operations = new Map(closed.map((row) => [row.lookup_key, row.operation]))
+  return (await storeAnswers(tx, answers, { at, hosts })).flatMap((stored) => {
+    const operation = operations.get(stored.key)
+    return operation === undefined ? [] : [{ ...stored, operation }]
+  })
 }
 
 interface Closed {
   id: string
   lookup_key: LookupKey
+  operation: Operation
   currency: Currency
   amount_atomic: bigint
   budget_scopes: string[]

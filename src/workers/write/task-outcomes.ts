@@ -1,6 +1,6 @@
 import type { LeftOut, WriteResult } from '../../connectors/connector.ts'
 import type { WriteDecision } from '../../domain/field-policy/write-decision.ts'
-import type { FieldValue, Patch } from '../../domain/record.ts'
+import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import type { Refused } from './write-dropping-refused.ts'
@@ -70,10 +70,13 @@ function writtenOutcome(
   reason: string | null,
 ): TaskOutcome {
   const all: Patch = { ...decision.done, ...decision.patch }
+  const patch: Patch = {}
+  const isWritten = new Set(fields)
+  for (const field of Object.keys(all)) if (isWritten.has(field)) patch[field] = all[field] as FieldChange
   return {
     id: task.id,
     status: 'written',
-    patch: Object.fromEntries(Object.entries(all).filter(([field]) => fields.includes(field))),
+    patch,
     replaced: fields.filter((field) => decision.replaces.has(field)),
     reason: [task.reason, reason].filter((part) => part !== null).join('; ') || null,
     written: fields,

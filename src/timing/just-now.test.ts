@@ -1,0 +1,64 @@
+import { expect, test, vi } from 'vitest'
+import { createJustNow } from './just-now.ts'
+
+function stage(most = 3) {
+  const clock = { ms: 0 }
+  const kept = createJustNow<string, number>({ mostMs: 1_000, most, nowMs: () => clock.ms })
+  return { clock, kept }
+}
+
+test('gives what was remembered, once', () => {
+  const { kept } = stage()
+  kept.remember('a', 1)
+  kept.remember('b', 2)
+  expect(kept.takeAll(['a', 'b'])).toEqual(
+    new Map([
+      ['a', 1],
+      ['b', 2],
+    ]),
+  )
+  expect(kept.takeAll(['a'])).toBeUndefined()
+})
+
+test('gives nothing where one key is unknown, and keeps the others for a later question', () => {
+  const { kept } = stage()
+  kept.remember('a', 1)
+  expect(kept.takeAll(['a', 'b'])).toBeUndefined()
+  expect(kept.takeAll(['a'])).toEqual(new Map([['a', 1]]))
+})
+
+test('gives nothing that is too old', () => {
+  const { clock, kept } = stage()
+  kept.remember('a', 1)
+  clock.ms = 999
+  kept.remember('b', 2)
+  clock.ms = 1_000
+  expect(kept.takeAll(['a'])).toBeUndefined()
+  expect(kept.takeAll(['b'])).toEqual(new Map([['b', 2]]))
+})
+
+test('forgets the oldest when it is full, and counts a key once', () => {
+  const { kept } = stage(2)
+  kept.remember('a', 1)
+  kept.remember('b', 2)
+  kept.remember('a', 3)
+  kept.remember('c', 4)
+  expect(kept.takeAll(['b'])).toBeUndefined()
+  expect(kept.takeAll(['a', 'c'])?.get('a')).toBe(3)
+})
+
+test('nothing stays in memory because nobody has come for it', async () => {
+  vi.useFakeTimers()
+  try {
+    const kept = createJustNow<string, object>({ mostMs: 1_000, most: 3, nowMs: () => Date.now() })
+    kept.remember('a', {})
+    await vi.advanceTimersByTimeAsync(500)
+    kept.remember('b', {})
+    expect(vi.getTimerCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(vi.getTimerCount()).toBe(0)
+    expect(kept.takeAll(['b'])).toBeUndefined()
+  } finally {
+    vi.useRealTimers()
+  }
+})
