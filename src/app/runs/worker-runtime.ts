@@ -78,6 +78,8 @@ export async function startWorkerRuntime(
   const planning = { ...context.planning, onWanted: () => enqueuer.wake() }
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
+  // On the embedded pair each group takes the thread that everything else needs.
+  const gatherMs = context.database.kind === 'pglite' ? 100 : 20
   const pressReady = createWake()
   const hotAdvance = createAdvance({
     ...planning,
@@ -88,7 +90,7 @@ export async function startWorkerRuntime(
   })
   const backgroundAdvance: Advance = {
     ...advance,
-    advanceTasksWaitingFor: coalesceWithin(20, advance.advanceTasksWaitingFor),
+    advanceTasksWaitingFor: coalesceWithin(gatherMs, advance.advanceTasksWaitingFor),
   }
   const enqueuer = startEnqueuer({
     lookups,

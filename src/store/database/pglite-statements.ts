@@ -12,19 +12,41 @@ interface Prepared {
   parameterTypes: number[]
   /** The description of its rows; empty for a statement without rows. */
   description: Messages
-  sinceMs: number
+  untilMs: number
 }
 
 /**
- * A prepared statement is kept this long. Its plan suits the tables as they were: a plan for an empty ledger reads all of
- * a full one.
+ * A prepared statement is kept for as long as the ledger had been open when it was made, within these bounds. Its plan suits the
+ * tables as they were, and one for an empty ledger reads all of a full one: in so much time they hardly more than double. Planning
+ * takes longer than running, and the first five runs of a statement are planned each for itself.
  */
-const maxAgeMs = 5_000
+const leastAgeMs = 5_000
+const mostAgeMs = 60_000
 const maxPrepared = 200
 /** Statements with more parameters are lists of values, of a different length each time. */
 const maxParameters = 40
-const transactional = /^\s*(begin|commit|rollback|savepoint|release)\b/i
+/** These change no description of a row. Where they change statistics or an index, the database itself plans again. */
+const changesNoTable = /^\s*(begin|commit|rollback|savepoint|release|analyze|vacuum|checkpoint|reindex)\b/i
+/**
+ * Rows that go as one parameter: nothing about them is known before they are read, so that the plan is the same each time. The
+ * database would plan most of these statements anew for each run. It compares what the plan would cost today with the mean of
+ * earlier ones, and those were made while the tables were smaller.
+ */
+const hasOnePlan = /\bjsonb_to_recordset\(\$/
+const [onePlan, anyPlan] = ['force_generic_plan', 'auto'].map((mode) =>
+  unnamed(`set plan_cache_mode = ${mode}`),
+)
 const preparable = /^\s*(select|insert|update|delete|with)\b/i
+
+/** Has a statement without parameters or rows run in the same exchange as another. */
+function unnamed(text: string): Uint8Array {
+  const { serialize } = protocol
+  return Buffer.concat([serialize.parse({ text }), serialize.bind({}), serialize.execute({})])
+}
+
+function isOfSetting(message: Messages[number]): boolean {
+  return 'text' in message && message.text === 'SET'
+}
 
 /**
  * Runs statements as named prepared statements. PGlite's own `query` parses and plans each statement again, in six calls
@@ -32,27 +54,28 @@ const preparable = /^\s*(select|insert|update|delete|with)\b/i
  */
 export function createPGliteStatements(client: PGlite): PGliteStatements {
   const preparedBySql = new Map<string, Prepared>()
+  const openedMs = performance.now()
   let made = 0
 
   async function runPrepared<R>(sql: string, parameters: readonly unknown[]) {
     return client.runExclusive(async () => {
       const before = preparedBySql.get(sql)
-      const isOld = before !== undefined && performance.now() - before.sinceMs > maxAgeMs
+      const isOld = before !== undefined && performance.now() > before.untilMs
       if (before && isOld) await drop(sql, before)
       const prepared = before && !isOld ? before : await prepare(sql)
       const { serialize } = protocol
       const values = parameters.map((value, index) => toText(value, prepared.parameterTypes[index]))
-      const messages = await exchange([
-        serialize.bind({ statement: prepared.name, values }),
-        serialize.execute({}),
-        serialize.sync(),
-      ]).catch(async (error: unknown) => {
+      const run = [serialize.bind({ statement: prepared.name, values }), serialize.execute({})]
+      // An error takes the setting back with its transaction.
+      const parts = hasOnePlan.test(sql) ? [onePlan, ...run, anyPlan] : run
+      const messages = await exchange([...parts, serialize.sync()]).catch(async (error: unknown) => {
         // The tables may have changed since it was prepared, so after any error it is prepared again.
         await drop(sql, prepared)
         throw error
       })
       await client.syncToFs()
-      const [result] = parse.parseResults([...prepared.description, ...messages], client.parsers)
+      const own = messages.filter((message) => !isOfSetting(message))
+      const [result] = parse.parseResults([...prepared.description, ...own], client.parsers)
       return { rows: (result?.rows ?? []) as R[], affected: result?.affectedRows ?? 0 }
     })
   }
@@ -63,6 +86,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       if (oldest) await drop(...oldest)
     }
     made += 1
+    const atMs = performance.now()
     const name = `p${made}`
     const { serialize } = protocol
     const messages = await exchange([
@@ -74,7 +98,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       name,
       parameterTypes: parse.parseDescribeStatementResults(messages),
       description: messages.filter((message) => message.name === 'rowDescription'),
-      sinceMs: performance.now(),
+      untilMs: atMs + Math.min(Math.max(atMs - openedMs, leastAgeMs), mostAgeMs),
     }
     preparedBySql.set(sql, prepared)
     return prepared
@@ -111,7 +135,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       if (parameters.length <= maxParameters && preparable.test(sql)) return runPrepared<R>(sql, parameters)
       if (parameters.length === 0) {
         const [result] = await client.exec(sql)
-        if (!transactional.test(sql)) await dropAll()
+        if (!changesNoTable.test(sql)) await dropAll()
         return { rows: (result?.rows ?? []) as R[], affected: result?.affectedRows ?? 0 }
       }
       const { rows, affectedRows } = await client.query<R>(sql, [...parameters])

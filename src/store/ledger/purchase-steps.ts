@@ -6,7 +6,7 @@ import { openChargeStates, type Charge, type ChargeState } from '../../domain/pa
 import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
-import { goesFirst } from '../database/go-first.ts'
+import { waitsOf } from '../database/gathering.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import type { Tables } from '../database/tables/schema.ts'
@@ -121,13 +121,14 @@ export function createPurchaseSteps(
     return settlements.map(() => ({ ok: undefined }))
   }
 
-  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, goesFirst)
-  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, goesFirst)
-  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, goesFirst)
+  const waits = waitsOf(db)
+  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, waits)
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, waits)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, waits)
 
   return {
-    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, goesFirst),
-    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, goesFirst),
+    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, waits),
+    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, waits),
     maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
