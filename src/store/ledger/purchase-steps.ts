@@ -89,11 +89,12 @@ export function createPurchaseSteps(
     sendings: readonly { id: string; at: Date; is_used: boolean }[],
   ): Promise<Each<SendMark>[]> {
     const ids = sendings.map(({ id }) => id)
-    // The first time counts: how long an answer may still be on its way is measured from there.
+    // The first time counts: how long an answer may still be on its way is measured from there. The ids go beside the rows, of
+    // which the planner expects a hundred: for so many it would read all charges.
     const { rows } = await sql<{ id: string }>`
       update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
       from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz, is_used boolean)
-      where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
+      where charges.id = any(${ids}::text[]) and charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
         and ((is_used and state <> 'journaled') or not ${isStopped} and not ${isOfStoppedRun}) returning charges.id`.execute(
       db,
     )
