@@ -109,6 +109,25 @@ describe('a busy line', () => {
     expect(await Promise.all(all)).toEqual(['a!', 'b!', 'c!'])
   })
 
+  test.each([
+    [8, 48],
+    [500, 150],
+  ])('gathers as often as it is told: after %i ms for %i ms', async (tookMs, gatherMs) => {
+    const { groups, ask, end } = setStage(() => false, { times: 6, mostMs: 150 })
+    const all = [ask('a')]
+    await turns()
+    all.push(ask('b'))
+    vi.advanceTimersByTime(tookMs)
+    await end()
+    await turns()
+    vi.advanceTimersByTime(gatherMs - 1)
+    await turns()
+    expect(groups).toEqual([['a']])
+    vi.advanceTimersByTime(1)
+    await end()
+    expect(await Promise.all(all)).toEqual(['a!', 'b!'])
+  })
+
   test('does not wait where the last group is longer ago than it took', async () => {
     const { groups, ask, end } = setStage()
     const first = ask('a')

@@ -1,17 +1,16 @@
-import { parse, protocol, type PGlite } from '@electric-sql/pglite'
+import { messages as kinds, parse, protocol, type PGlite } from '@electric-sql/pglite'
+import { bindAndExecute, columnsOf, readAnswer, type Answered, type Column } from './pglite-wire.ts'
 
 /** Runs SQL on PGlite. */
 export interface PGliteStatements {
   run<R>(sql: string, parameters: readonly unknown[]): Promise<{ rows: R[]; affected: number }>
 }
 
-type Messages = Awaited<ReturnType<PGlite['execProtocol']>>['messages']
-
 interface Prepared {
   name: string
   parameterTypes: number[]
-  /** The description of its rows; empty for a statement without rows. */
-  description: Messages
+  /** Of its rows; none for a statement without rows. */
+  columns: Column[]
   untilMs: number
 }
 
@@ -33,9 +32,9 @@ const changesNoTable = /^\s*(begin|commit|rollback|savepoint|release|analyze|vac
  * earlier ones, and those were made while the tables were smaller.
  */
 const hasOnePlan = /\bjsonb_to_recordset\(\$/
-const [onePlan, anyPlan] = ['force_generic_plan', 'auto'].map((mode) =>
-  unnamed(`set plan_cache_mode = ${mode}`),
-)
+const onePlan = unnamed('set plan_cache_mode = force_generic_plan')
+const anyPlan = unnamed('set plan_cache_mode = auto')
+const sync = protocol.serialize.sync()
 const preparable = /^\s*(select|insert|update|delete|with)\b/i
 
 /** Has a statement without parameters or rows run in the same exchange as another. */
@@ -44,9 +43,7 @@ function unnamed(text: string): Uint8Array {
   return Buffer.concat([serialize.parse({ text }), serialize.bind({}), serialize.execute({})])
 }
 
-function isOfSetting(message: Messages[number]): boolean {
-  return 'text' in message && message.text === 'SET'
-}
+const changedRows = /^(?:insert 0|update|delete|merge) (\d+)$/i
 
 /**
  * Runs statements as named prepared statements. PGlite's own `query` parses and plans each statement again, in six calls
@@ -63,20 +60,20 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       const isOld = before !== undefined && performance.now() > before.untilMs
       if (before && isOld) await drop(sql, before)
       const prepared = before && !isOld ? before : await prepare(sql)
-      const { serialize } = protocol
       const values = parameters.map((value, index) => toText(value, prepared.parameterTypes[index]))
-      const run = [serialize.bind({ statement: prepared.name, values }), serialize.execute({})]
+      const run = bindAndExecute(prepared.name, values)
       // An error takes the setting back with its transaction.
-      const parts = hasOnePlan.test(sql) ? [onePlan, ...run, anyPlan] : run
-      const messages = await exchange([...parts, serialize.sync()]).catch(async (error: unknown) => {
-        // The tables may have changed since it was prepared, so after any error it is prepared again.
-        await drop(sql, prepared)
-        throw error
-      })
+      const parts = hasOnePlan.test(sql) ? [onePlan, run, anyPlan] : [run]
+      const { rows, tags } = await exchange([...parts, sync], prepared.columns).catch(
+        async (error: unknown) => {
+          // The tables may have changed since it was prepared, so after any error it is prepared again.
+          await drop(sql, prepared)
+          throw error
+        },
+      )
       await client.syncToFs()
-      const own = messages.filter((message) => !isOfSetting(message))
-      const [result] = parse.parseResults([...prepared.description, ...own], client.parsers)
-      return { rows: (result?.rows ?? []) as R[], affected: result?.affectedRows ?? 0 }
+      const affected = tags.reduce((sum, tag) => sum + Number(changedRows.exec(tag)?.[1] ?? 0), 0)
+      return { rows: rows as R[], affected }
     })
   }
 
@@ -89,15 +86,13 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
     const atMs = performance.now()
     const name = `p${made}`
     const { serialize } = protocol
-    const messages = await exchange([
-      serialize.parse({ name, text: sql }),
-      serialize.describe({ type: 'S', name }),
-      serialize.sync(),
-    ])
+    const parts = [serialize.parse({ name, text: sql }), serialize.describe({ type: 'S', name }), sync]
+    const { messages } = await client.execProtocol(Buffer.concat(parts), { syncToFs: false })
+    const description = messages.find((message) => message instanceof kinds.RowDescriptionMessage)
     const prepared: Prepared = {
       name,
       parameterTypes: parse.parseDescribeStatementResults(messages),
-      description: messages.filter((message) => message.name === 'rowDescription'),
+      columns: description ? columnsOf(client, description.fields) : [],
       untilMs: atMs + Math.min(Math.max(atMs - openedMs, leastAgeMs), mostAgeMs),
     }
     preparedBySql.set(sql, prepared)
@@ -108,7 +103,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
     preparedBySql.delete(sql)
     const { serialize } = protocol
     // Fails inside a failed transaction. The statement then stays in the database, under a name that is not used again.
-    await exchange([serialize.close({ type: 'S', name }), serialize.sync()]).catch(() => {})
+    await exchange([serialize.close({ type: 'S', name }), sync]).catch(() => {})
   }
 
   /** Called after a statement that may have changed a table. */
@@ -119,9 +114,12 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
   }
 
   /** Sends all parts in one call. After an error the database skips everything up to the `sync`. */
-  async function exchange(parts: readonly Uint8Array[]): Promise<Messages> {
-    const { messages } = await client.execProtocol(Buffer.concat(parts), { syncToFs: false })
-    return messages
+  async function exchange(parts: readonly Uint8Array[], columns: readonly Column[] = []): Promise<Answered> {
+    const chunks: Uint8Array[] = []
+    // The bytes are the database's memory until the next chunk.
+    const onRawData = (chunk: Uint8Array) => void chunks.push(chunk.slice())
+    await client.execProtocolRawStream(Buffer.concat(parts), { syncToFs: false, onRawData })
+    return readAnswer(Buffer.concat(chunks), columns)
   }
 
   function toText(value: unknown, type: number | undefined): string | null {
