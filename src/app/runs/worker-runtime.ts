@@ -1,11 +1,12 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
+import { waitsOf } from '../../store/database/gathering.ts'
 import { goFirst } from '../../store/database/go-first.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
+import { gatherAdvance } from '../../planning/gather-advance.ts'
 import { createAccessWatch } from '../../workers/lookup/access-watch.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
-import { coalesceWithin } from '../../timing/coalesce.ts'
 import { createWake } from '../../timing/wake.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
@@ -78,8 +79,6 @@ export async function startWorkerRuntime(
   const planning = { ...context.planning, onWanted: () => enqueuer.wake() }
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
-  // On the embedded pair each group takes the thread that everything else needs.
-  const gatherMs = context.database.kind === 'pglite' ? 100 : 20
   const pressReady = createWake()
   const hotAdvance = createAdvance({
     ...planning,
@@ -90,7 +89,7 @@ export async function startWorkerRuntime(
   })
   const backgroundAdvance: Advance = {
     ...advance,
-    advanceTasksWaitingFor: coalesceWithin(gatherMs, advance.advanceTasksWaitingFor),
+    advanceTasksWaitingFor: gatherAdvance(advance, waitsOf(context.database.db).gathering),
   }
   const enqueuer = startEnqueuer({
     lookups,
