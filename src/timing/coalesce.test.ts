@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { coalesceWhileBusy, coalesceWithin } from './coalesce.ts'
+import { coalesceWhileBusy, coalesceWithin, type Gathering } from './coalesce.ts'
 
 /** Work that ends when the test ends it, and records its groups. */
-function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
+function setStage(refuse: (items: readonly string[]) => boolean = () => false, gathering?: Gathering) {
   let isUrgent = false
   const groups: string[][] = []
   const begun: (() => void)[] = []
@@ -15,7 +15,7 @@ function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
       return items.map((item) => (item.startsWith('bad') ? { error: new Error(item) } : { ok: `${item}!` }))
     },
     (item) => item.split(':')[0] ?? item,
-    () => isUrgent,
+    { isUrgent: () => isUrgent, gathering },
   )
   const askAtOnce = (item: string) => {
     isUrgent = true
@@ -109,6 +109,25 @@ describe('a busy line', () => {
     expect(await Promise.all(all)).toEqual(['a!', 'b!', 'c!'])
   })
 
+  test.each([
+    [8, 48],
+    [500, 150],
+  ])('gathers as often as it is told: after %i ms for %i ms', async (tookMs, gatherMs) => {
+    const { groups, ask, end } = setStage(() => false, { times: 6, mostMs: 150 })
+    const all = [ask('a')]
+    await turns()
+    all.push(ask('b'))
+    vi.advanceTimersByTime(tookMs)
+    await end()
+    await turns()
+    vi.advanceTimersByTime(gatherMs - 1)
+    await turns()
+    expect(groups).toEqual([['a']])
+    vi.advanceTimersByTime(1)
+    await end()
+    expect(await Promise.all(all)).toEqual(['a!', 'b!'])
+  })
+
   test('does not wait where the last group is longer ago than it took', async () => {
     const { groups, ask, end } = setStage()
     const first = ask('a')
@@ -168,7 +187,7 @@ describe('a busy line', () => {
         return items.map((item) => ({ ok: item }))
       },
       (item) => item,
-      () => urgent.getStore() === true,
+      { isUrgent: () => urgent.getStore() === true },
     )
     const press = (item: string) => urgent.run(true, () => ask(item))
     const all = [press('press'), ask('a'), press('second'), ask('b')]

@@ -4,19 +4,33 @@ const maxGroupSize = 64
 /** The outcome of one item of a group: its result, or its own error. */
 export type Each<Result> = { ok: Result } | { error: unknown }
 
+/** Who waits for a group, and how long. */
+interface Waits {
+  isUrgent?: () => boolean
+  gathering?: Gathering | undefined
+}
+
 interface Waiting<Item, Result> {
   item: Item
   resolve(result: Result): void
   reject(error: unknown): void
 }
 
-/** The longest that a group of a busy line is gathered. */
-const mostGatherMs = 20
+/** How long the next group of a busy line is gathered: so many times as long as the one before took, up to a limit. */
+export interface Gathering {
+  times: number
+  mostMs: number
+}
+
+/** A line is at work for half of the time at most. */
+const usualGathering: Gathering = { times: 1, mostMs: 20 }
+const noGathering: Gathering = { times: 0, mostMs: 0 }
 
 /**
  * Does in one transaction what many callers ask for one by one. The first item starts at once, and the items that arrive while
  * its group is running form the next group. That group begins when as much time has passed as the one before took, at most
- * 20 ms, or when it is full: a busy ledger writes half as often, and an idle one responds as fast as ever.
+ * 20 ms (or as `gathering` says), or when it is full: a busy ledger writes half as often, and an idle one responds as fast as
+ * ever.
  *
  * Items of urgent callers are a line of their own that is not gathered: they wait for no group of the others.
  *
@@ -28,17 +42,17 @@ const mostGatherMs = 20
 export function coalesceWhileBusy<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
   keyOf: (item: Item) => string,
-  isUrgent: () => boolean = () => false,
+  { isUrgent = () => false, gathering = usualGathering }: Waits = {},
 ): (item: Item) => Promise<Result> {
-  const usual = createLine(work, { keyOf, gatherMs: mostGatherMs })
+  const usual = createLine(work, { keyOf, gathering })
   // A line's loop runs in the context of whoever began it, and so as urgent as all of its items.
-  const urgent = createLine(work, { keyOf, gatherMs: 0 })
+  const urgent = createLine(work, { keyOf, gathering: noGathering })
   return (item) => (isUrgent() ? urgent(item) : usual(item))
 }
 
 function createLine<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
-  { keyOf, gatherMs }: { keyOf: (item: Item) => string; gatherMs: number },
+  { keyOf, gathering }: { keyOf: (item: Item) => string; gathering: Gathering },
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isBusy = false
@@ -54,7 +68,7 @@ function createLine<Item, Result>(
       const startedMs = performance.now()
       await runGroup(nextGroup())
       const endedMs = performance.now()
-      nextMs = endedMs + Math.min(gatherMs, endedMs - startedMs)
+      nextMs = endedMs + Math.min(gathering.mostMs, gathering.times * (endedMs - startedMs))
     }
     isBusy = false
   }

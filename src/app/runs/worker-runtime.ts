@@ -1,11 +1,12 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
+import { waitsOf } from '../../store/database/gathering.ts'
 import { goFirst } from '../../store/database/go-first.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
+import { gatherAdvance } from '../../planning/gather-advance.ts'
 import { createAccessWatch } from '../../workers/lookup/access-watch.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
-import { coalesceWithin } from '../../timing/coalesce.ts'
 import { createWake } from '../../timing/wake.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
@@ -88,7 +89,7 @@ export async function startWorkerRuntime(
   })
   const backgroundAdvance: Advance = {
     ...advance,
-    advanceTasksWaitingFor: coalesceWithin(20, advance.advanceTasksWaitingFor),
+    advanceTasksWaitingFor: gatherAdvance(advance, waitsOf(context.database.db).gathering),
   }
   const enqueuer = startEnqueuer({
     lookups,

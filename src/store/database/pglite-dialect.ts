@@ -8,7 +8,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
-import { LedgerAdapter } from '../packed/ledger-adapter.ts'
+import { EmbeddedAdapter } from './embedded.ts'
 import { goesFirst } from './go-first.ts'
 import { createPGliteStatements } from './pglite-statements.ts'
 
@@ -22,7 +22,7 @@ export function createPGliteDialect(
   { nowMs = () => performance.now(), keptMs = 3 }: { nowMs?: () => number; keptMs?: number } = {},
 ): Dialect {
   return {
-    createAdapter: () => new LedgerAdapter(),
+    createAdapter: () => new EmbeddedAdapter(),
     createDriver: () => createDriver(client, { beforeUse, nowMs, keptMs }),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),

@@ -67,17 +67,78 @@ describe('a statement by name', () => {
   })
 
   test('is planned again after the tables have had time to grow', async () => {
-    const parse = vi.spyOn(client, 'execProtocol')
+    // Names begin anew with those who use them: a change of a table frees all.
+    await statements.run('create table others (a text)', [])
+    const [made, ran] = [vi.spyOn(client, 'execProtocol'), vi.spyOn(client, 'execProtocolRawStream')]
     const select = 'select count(*)::int as count from things where b = $1'
-    await statements.run(select, [1n])
-    const first = parse.mock.calls.length
-    await statements.run(select, [1n])
-    expect(parse.mock.calls.length - first).toBe(1)
-    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 6_000)
-    await statements.run(select, [1n])
-    // Closed, made and run.
-    expect(parse.mock.calls.length - first).toBe(4)
+    let clockMs = 1_000
+    vi.spyOn(performance, 'now').mockImplementation(() => clockMs)
+    const anew = createPGliteStatements(client)
+    const runAt = async (atMs: number) => {
+      const before = [made.mock.calls.length, ran.mock.calls.length] as const
+      clockMs = atMs
+      await anew.run(select, [1n])
+      return [made.mock.calls.length - before[0], ran.mock.calls.length - before[1]]
+    }
+    const [again, madeAndClosed] = [
+      [0, 1],
+      [1, 2],
+    ]
+    expect(await runAt(1_000)).toEqual([1, 1])
+    expect(await runAt(6_000)).toEqual(again)
+    expect(await runAt(31_000)).toEqual(madeAndClosed)
+    // As long again as the ledger had been open, and never longer than a minute.
+    expect(await runAt(60_999)).toEqual(again)
+    expect(await runAt(601_000)).toEqual(madeAndClosed)
+    expect(await runAt(660_999)).toEqual(again)
+    expect(await runAt(661_001)).toEqual(madeAndClosed)
     vi.restoreAllMocks()
+  })
+
+  test('is kept when a table is analysed, vacuumed or indexed anew', async () => {
+    const made = vi.spyOn(client, 'execProtocol')
+    const select = 'select a from things where a = $1'
+    await statements.run(select, ['k'])
+    const before = made.mock.calls.length
+    for (const upkeep of ['analyze things', 'vacuum things', 'reindex index things_pkey', 'checkpoint']) {
+      await statements.run(upkeep, [])
+      expect((await statements.run(select, ['k'])).rows).toEqual([{ a: 'k' }])
+    }
+    expect(made.mock.calls.length).toBe(before)
+    vi.restoreAllMocks()
+  })
+
+  describe('whose rows go as one parameter', () => {
+    const insert =
+      'insert into things (a, b) select a, b from jsonb_to_recordset($1::jsonb) as given (a text, b bigint)'
+    const rows = (name: string) => [JSON.stringify([{ a: name, b: '1' }])]
+    const mode = async () =>
+      (await client.query<{ mode: string }>("select current_setting('plan_cache_mode') as mode")).rows[0]
+        ?.mode
+
+    test('has one plan from its first run on, and no other statement has it for that', async () => {
+      expect(await statements.run(insert, rows('one'))).toEqual({ rows: [], affected: 1 })
+      const { rows: plans } = await client.query(
+        "select generic_plans::int, custom_plans::int from pg_prepared_statements where statement like 'insert into things (a, b)%'",
+      )
+      expect(plans).toEqual([{ generic_plans: 1, custom_plans: 0 }])
+      expect(await mode()).toBe('auto')
+    })
+
+    test('leaves nothing set when it fails, in a transaction or a part of one', async () => {
+      await expect(statements.run(insert, rows('one'))).rejects.toMatchObject({ code: '23505' })
+      expect(await mode()).toBe('auto')
+      await statements.run('begin', [])
+      await statements.run('savepoint part', [])
+      await expect(statements.run(insert, rows('one'))).rejects.toMatchObject({ code: '23505' })
+      await statements.run('rollback to savepoint part', [])
+      expect(await mode()).toBe('auto')
+      await statements.run(insert, rows('two'))
+      await expect(statements.run(insert, rows('two'))).rejects.toMatchObject({ code: '23505' })
+      await statements.run('rollback', [])
+      expect(await mode()).toBe('auto')
+      expect((await statements.run("select a from things where a = 'two'", [])).rows).toEqual([])
+    })
   })
 
   test('survives a change of its table', async () => {

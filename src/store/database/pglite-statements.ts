@@ -1,30 +1,49 @@
-import { parse, protocol, type PGlite } from '@electric-sql/pglite'
+import { messages as kinds, parse, protocol, type PGlite } from '@electric-sql/pglite'
+import { bindAndExecute, columnsOf, readAnswer, type Answered, type Column } from './pglite-wire.ts'
 
 /** Runs SQL on PGlite. */
 export interface PGliteStatements {
   run<R>(sql: string, parameters: readonly unknown[]): Promise<{ rows: R[]; affected: number }>
 }
 
-type Messages = Awaited<ReturnType<PGlite['execProtocol']>>['messages']
-
 interface Prepared {
   name: string
   parameterTypes: number[]
-  /** The description of its rows; empty for a statement without rows. */
-  description: Messages
-  sinceMs: number
+  /** Of its rows; none for a statement without rows. */
+  columns: Column[]
+  untilMs: number
 }
 
 /**
- * A prepared statement is kept this long. Its plan suits the tables as they were: a plan for an empty ledger reads all of
- * a full one.
+ * A prepared statement is kept for as long as the ledger had been open when it was made, within these bounds. Its plan suits the
+ * tables as they were, and one for an empty ledger reads all of a full one: in so much time they hardly more than double. Planning
+ * takes longer than running, and the first five runs of a statement are planned each for itself.
  */
-const maxAgeMs = 5_000
+const leastAgeMs = 5_000
+const mostAgeMs = 60_000
 const maxPrepared = 200
 /** Statements with more parameters are lists of values, of a different length each time. */
 const maxParameters = 40
-const transactional = /^\s*(begin|commit|rollback|savepoint|release)\b/i
+/** These change no description of a row. Where they change statistics or an index, the database itself plans again. */
+const changesNoTable = /^\s*(begin|commit|rollback|savepoint|release|analyze|vacuum|checkpoint|reindex)\b/i
+/**
+ * Rows that go as one parameter: nothing about them is known before they are read, so that the plan is the same each time. The
+ * database would plan most of these statements anew for each run. It compares what the plan would cost today with the mean of
+ * earlier ones, and those were made while the tables were smaller.
+ */
+const hasOnePlan = /\bjsonb_to_recordset\(\$/
+const onePlan = unnamed('set plan_cache_mode = force_generic_plan')
+const anyPlan = unnamed('set plan_cache_mode = auto')
+const sync = protocol.serialize.sync()
 const preparable = /^\s*(select|insert|update|delete|with)\b/i
+
+/** Has a statement without parameters or rows run in the same exchange as another. */
+function unnamed(text: string): Uint8Array {
+  const { serialize } = protocol
+  return Buffer.concat([serialize.parse({ text }), serialize.bind({}), serialize.execute({})])
+}
+
+const changedRows = /^(?:insert 0|update|delete|merge) (\d+)$/i
 
 /**
  * Runs statements as named prepared statements. PGlite's own `query` parses and plans each statement again, in six calls
@@ -32,28 +51,29 @@ const preparable = /^\s*(select|insert|update|delete|with)\b/i
  */
 export function createPGliteStatements(client: PGlite): PGliteStatements {
   const preparedBySql = new Map<string, Prepared>()
+  const openedMs = performance.now()
   let made = 0
 
   async function runPrepared<R>(sql: string, parameters: readonly unknown[]) {
     return client.runExclusive(async () => {
       const before = preparedBySql.get(sql)
-      const isOld = before !== undefined && performance.now() - before.sinceMs > maxAgeMs
+      const isOld = before !== undefined && performance.now() > before.untilMs
       if (before && isOld) await drop(sql, before)
       const prepared = before && !isOld ? before : await prepare(sql)
-      const { serialize } = protocol
       const values = parameters.map((value, index) => toText(value, prepared.parameterTypes[index]))
-      const messages = await exchange([
-        serialize.bind({ statement: prepared.name, values }),
-        serialize.execute({}),
-        serialize.sync(),
-      ]).catch(async (error: unknown) => {
-        // The tables may have changed since it was prepared, so after any error it is prepared again.
-        await drop(sql, prepared)
-        throw error
-      })
+      const run = bindAndExecute(prepared.name, values)
+      // An error takes the setting back with its transaction.
+      const parts = hasOnePlan.test(sql) ? [onePlan, run, anyPlan] : [run]
+      const { rows, tags } = await exchange([...parts, sync], prepared.columns).catch(
+        async (error: unknown) => {
+          // The tables may have changed since it was prepared, so after any error it is prepared again.
+          await drop(sql, prepared)
+          throw error
+        },
+      )
       await client.syncToFs()
-      const [result] = parse.parseResults([...prepared.description, ...messages], client.parsers)
-      return { rows: (result?.rows ?? []) as R[], affected: result?.affectedRows ?? 0 }
+      const affected = tags.reduce((sum, tag) => sum + Number(changedRows.exec(tag)?.[1] ?? 0), 0)
+      return { rows: rows as R[], affected }
     })
   }
 
@@ -63,18 +83,17 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       if (oldest) await drop(...oldest)
     }
     made += 1
+    const atMs = performance.now()
     const name = `p${made}`
     const { serialize } = protocol
-    const messages = await exchange([
-      serialize.parse({ name, text: sql }),
-      serialize.describe({ type: 'S', name }),
-      serialize.sync(),
-    ])
+    const parts = [serialize.parse({ name, text: sql }), serialize.describe({ type: 'S', name }), sync]
+    const { messages } = await client.execProtocol(Buffer.concat(parts), { syncToFs: false })
+    const description = messages.find((message) => message instanceof kinds.RowDescriptionMessage)
     const prepared: Prepared = {
       name,
       parameterTypes: parse.parseDescribeStatementResults(messages),
-      description: messages.filter((message) => message.name === 'rowDescription'),
-      sinceMs: performance.now(),
+      columns: description ? columnsOf(client, description.fields) : [],
+      untilMs: atMs + Math.min(Math.max(atMs - openedMs, leastAgeMs), mostAgeMs),
     }
     preparedBySql.set(sql, prepared)
     return prepared
@@ -84,7 +103,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
     preparedBySql.delete(sql)
     const { serialize } = protocol
     // Fails inside a failed transaction. The statement then stays in the database, under a name that is not used again.
-    await exchange([serialize.close({ type: 'S', name }), serialize.sync()]).catch(() => {})
+    await exchange([serialize.close({ type: 'S', name }), sync]).catch(() => {})
   }
 
   /** Called after a statement that may have changed a table. */
@@ -95,9 +114,12 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
   }
 
   /** Sends all parts in one call. After an error the database skips everything up to the `sync`. */
-  async function exchange(parts: readonly Uint8Array[]): Promise<Messages> {
-    const { messages } = await client.execProtocol(Buffer.concat(parts), { syncToFs: false })
-    return messages
+  async function exchange(parts: readonly Uint8Array[], columns: readonly Column[] = []): Promise<Answered> {
+    const chunks: Uint8Array[] = []
+    // The bytes are the database's memory until the next chunk.
+    const onRawData = (chunk: Uint8Array) => void chunks.push(chunk.slice())
+    await client.execProtocolRawStream(Buffer.concat(parts), { syncToFs: false, onRawData })
+    return readAnswer(Buffer.concat(chunks), columns)
   }
 
   function toText(value: unknown, type: number | undefined): string | null {
@@ -111,7 +133,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       if (parameters.length <= maxParameters && preparable.test(sql)) return runPrepared<R>(sql, parameters)
       if (parameters.length === 0) {
         const [result] = await client.exec(sql)
-        if (!transactional.test(sql)) await dropAll()
+        if (!changesNoTable.test(sql)) await dropAll()
         return { rows: (result?.rows ?? []) as R[], affected: result?.affectedRows ?? 0 }
       }
       const { rows, affectedRows } = await client.query<R>(sql, [...parameters])

@@ -6,7 +6,7 @@ import { openChargeStates, type Charge, type ChargeState } from '../../domain/pa
 import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
-import { goesFirst } from '../database/go-first.ts'
+import { waitsOf } from '../database/gathering.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import { columnsOfCharge, paidFor, toCharge, type ChargeRow } from './charge-rows.ts'
@@ -95,11 +95,12 @@ export function createPurchaseSteps(
     sendings: readonly { id: string; at: Date; is_used: boolean }[],
   ): Promise<Each<SendMark>[]> {
     const ids = sendings.map(({ id }) => id)
-    // The first time counts: how long an answer may still be on its way is measured from there.
+    // The first time counts: how long an answer may still be on its way is measured from there. The ids go beside the rows, of
+    // which the planner expects a hundred: for so many it would read all charges.
     const { rows } = await sql<{ id: string }>`
       update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
       from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz, is_used boolean)
-      where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
+      where charges.id = any(${ids}::text[]) and charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
         and ((is_used and state <> 'journaled') or not ${isStopped} and not ${isOfStoppedRun}) returning charges.id`.execute(
       db,
     )
@@ -142,13 +143,14 @@ export function createPurchaseSteps(
     }
   }
 
-  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, goesFirst)
-  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, goesFirst)
-  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, goesFirst)
+  const waits = waitsOf(db)
+  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, waits)
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, waits)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, waits)
 
   return {
-    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, goesFirst),
-    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, goesFirst),
+    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, waits),
+    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, waits),
     maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),

@@ -156,7 +156,9 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
             steps = array(select jsonb_array_elements_text(moved.steps)), updated_at = ${now()}
           from jsonb_to_recordset(${rows}::jsonb)
             as moved (id bigint, status text, waiting_for text, steps jsonb, patch jsonb, reason text)
-          where tasks.id = moved.id and tasks.status in ('queued', 'looking_up', 'parked')`.execute(db)
+          where tasks.id = any(${page.map(({ id }) => String(id))}::bigint[]) and tasks.id = moved.id and tasks.status in ('queued', 'looking_up', 'parked')`.execute(
+          db,
+        )
       }
     },
   }
