@@ -4,7 +4,7 @@ const maxGroupSize = 64
 /** The outcome of one item of a group: its result, or its own error. */
 export type Each<Result> = { ok: Result } | { error: unknown }
 
-/** Who waits for a group, and how long. */
+/** The callers that wait for a group, and the time for which they do. */
 interface Waits {
   isUrgent?: () => boolean
   gathering?: Gathering | undefined
@@ -16,7 +16,7 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/** How long the next group of a busy line is gathered: so many times as long as the one before took, up to a limit. */
+/** The time for which the next group of a busy line is gathered: so many times as long as the one before took, up to a limit. */
 export interface Gathering {
   times: number
   mostMs: number

@@ -10,7 +10,7 @@ import type { Connected } from '../packed/ledger-adapter.ts'
  */
 const embeddedGathering: Gathering = { times: 6, mostMs: 150 }
 
-/** How the steps of a purchase wait for their groups: a press never does. */
+/** The waits of a purchase’s steps for their groups: a press never waits. */
 export function waitsOf(db: Connected): { isUrgent: () => boolean; gathering?: Gathering } {
   return { isUrgent: goesFirst, ...(isEmbedded(db) ? { gathering: embeddedGathering } : {}) }
 }

@@ -9,7 +9,7 @@ export interface PGliteStatements {
 interface Prepared {
   name: string
   parameterTypes: number[]
-  /** Of its rows; none for a statement without rows. */
+  /** The columns of its rows; none for a statement without rows. */
   columns: Column[]
   untilMs: number
 }
