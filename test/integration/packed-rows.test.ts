@@ -46,7 +46,7 @@ describe('the form of rows', () => {
     await database.db.transaction().execute(async (tx) => expect(packsRows(tx)).toBe(isNewEmbedded))
     const state = await readSchema(database.db)
     const older = () => compareSchema(state, before0043)
-    if (isNewEmbedded) expect(older).toThrow(/newer paydirt.*0043 is needed/)
+    if (isNewEmbedded) expect(older).toThrow(/newer paydirt.*0045 is needed/)
     else
       expect(older()).toMatchObject({ kind: 'newer', unknown: expect.arrayContaining(['0043-packed-rows']) })
     await database.close()
@@ -225,7 +225,7 @@ describe('a ledger with rows of both forms', () => {
     stage.script(challenge(), fails(new RetriableError('timeout', 'no answer')))
     await expect(stage.startPayer().buy(stage.purchase)).rejects.toThrow(RetriableError)
     await refuseOlder(database.db)
-    await expect(older()).rejects.toThrow(/0043 is needed/)
+    await expect(older()).rejects.toThrow(/0045 is needed/)
     await sql`update schema_changes set oldest_program = ${oldest} where name = '0043-packed-rows'`.execute(
       database.db,
     )
