@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import type { PageFile } from './page-file.ts'
 import type { PagedFiles } from './paged-files.ts'
 
 /** The migration after which a program reads files that are kept in pages. */
@@ -11,9 +12,12 @@ const stretchMs = 10
 
 /** The files of an embedded ledger that are kept in pages. */
 export interface LedgerPages {
-  /** Compresses for some milliseconds pages that rest. Returns how many. */
+  /** Compresses for some milliseconds pages that rest. Returns how many it has looked at. */
   compress(): Promise<number>
-  /** Compresses all pages and writes the files without free room in them, for the end of a command. Returns how many were compressed. */
+  /**
+   * Compresses all pages and writes the files without free room in them, for the end of a command. Returns how many it has
+   * looked at.
+   */
   settle(signal?: AbortSignal): Promise<number>
 }
 
@@ -40,20 +44,20 @@ export function createLedgerPages(
     return next
   }
 
-  async function compress(writtenBeforeMs: number): Promise<number> {
-    let pages = 0
-    const untilMs = nowMs() + stretchMs
-    for (const file of [...paged.all()]) pages += await file.compress(writtenBeforeMs, untilMs)
-    return pages
+  /** One file at a time, that whose pages have rested longest: each flush to the disk is one more. */
+  async function compressOne(writtenBeforeMs: number): Promise<number> {
+    const since = (file: PageFile) => file.restingSinceMs ?? Infinity
+    const [file] = [...paged.all()].toSorted((a, b) => since(a) - since(b))
+    return file && since(file) < writtenBeforeMs ? file.compress(writtenBeforeMs, nowMs() + stretchMs) : 0
   }
 
   return {
-    compress: () => alone(() => compress(nowMs() - restingMs)),
+    compress: () => alone(() => compressOne(nowMs() - restingMs)),
     settle: (signal) =>
       alone(async () => {
         let all = 0
         for (const beforeMs = nowMs(); !signal?.aborted; ) {
-          const pages = await compress(beforeMs)
+          const pages = await compressOne(beforeMs)
           if (pages === 0) break
           all += pages
         }

@@ -27,7 +27,12 @@ export interface PageFile {
   read(into: Int8Array | Uint8Array, offset: number, length: number, position: number): number
   write(from: Int8Array | Uint8Array, offset: number, length: number, position: number): number
   truncate(size: number): void
-  /** Compresses pages that were written last before this time, until the deadline. Returns how many are compressed now. */
+  /** The time at which the page was written that has rested longest as it is; undefined without one. */
+  readonly restingSinceMs: number | undefined
+  /**
+   * Compresses pages that were written last before this time, at least one and then until the deadline. Returns how many it has
+   * looked at: one that would not be smaller is left as it is.
+   */
   compress(writtenBeforeMs: number, untilMs: number): Promise<number>
   /** Writes the file anew without the free room in it. Returns the bytes that this has freed. */
   shrink(): number
@@ -158,35 +163,38 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
         written.delete(page)
       }
     },
+    get restingSinceMs() {
+      return written.values().next().value
+    },
     async compress(writtenBeforeMs, untilMs) {
+      let looked = 0
       const moved: { page: number; atMs: number; slot: Slot }[] = []
       for (const [page, atMs] of written) {
-        if (atMs >= writtenBeforeMs || nowMs() >= untilMs) break
+        if (atMs >= writtenBeforeMs || (looked > 0 && nowMs() >= untilMs)) break
+        looked += 1
         const slot = writeCompressed(page)
         if (slot) moved.push({ page, atMs, slot })
         // It stays as it is until Postgres changes it.
         else written.delete(page)
       }
-      if (moved.length === 0 && left.length === 0) return 0
+      if (moved.length === 0 && left.length === 0) return looked
       const begun = generation
       const pointedAway = left
       left = []
       await flushed(fd).catch((error: unknown) => {
         if (!isClosed) throw error
       })
-      if (isClosed || generation !== begun) return 0
+      if (isClosed || generation !== begun) return looked
       for (const slot of pointedAway) slots.give(slot)
-      let compressed = 0
       for (const { page, atMs, slot } of moved) {
         const before = map.at(page)
         if (before && written.get(page) === atMs) {
           map.set(page, slot, take)
           left.push(before)
           written.delete(page)
-          compressed += 1
         } else slots.give(slot)
       }
-      return compressed
+      return looked
     },
     shrink() {
       const free = slots.free + left.reduce((sum, { length }) => sum + length, 0)
