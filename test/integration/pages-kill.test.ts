@@ -70,7 +70,9 @@ test('what was committed is there after a kill while the pages of an embedded le
 test('a table that is written anew or emptied leaves none of its pages behind', async () => {
   const dataDir = await freshDataDir()
   const { db, pages, close } = await openDatabase({ dataDir })
-  await sql`insert into meta select 'row ' || n, repeat('name' || n, 100) from generate_series(1, 5000) as n`.execute(db)
+  await sql`insert into meta select 'row ' || n, repeat('name' || n, 100) from generate_series(1, 5000) as n`.execute(
+    db,
+  )
   await sql`checkpoint`.execute(db)
   expect(await pages?.settle()).toBeGreaterThan(100)
   const [before = ''] = await pagesOf(dataDir)
@@ -96,7 +98,9 @@ test('files stay as they were in an embedded ledger of the version before, and o
   await migrate(old.db, { isShared: false, known: before0045 })
   await old.close()
   const { db, pages, close } = await openDatabase({ dataDir })
-  await sql`insert into meta select 'row ' || n, repeat('name' || n, 100) from generate_series(1, 5000) as n`.execute(db)
+  await sql`insert into meta select 'row ' || n, repeat('name' || n, 100) from generate_series(1, 5000) as n`.execute(
+    db,
+  )
   await sql`checkpoint`.execute(db)
   expect(await pages?.settle()).toBe(0)
   expect(await pagesOf(dataDir)).toEqual([])

@@ -9,6 +9,8 @@ export const pagedFiles = '0045-paged-files'
 const restingMs = 60_000
 /** Other work has the thread in between. */
 const stretchMs = 10
+/** The same at the end of a command, when nobody waits: a flush to the disk is taken after each. */
+const settlingStretchMs = 50
 
 /** The files of an embedded ledger that are kept in pages. */
 export interface LedgerPages {
@@ -45,23 +47,23 @@ export function createLedgerPages(
   }
 
   /** One file at a time, that whose pages have rested longest: each flush to the disk is one more. */
-  async function compressOne(writtenBeforeMs: number): Promise<number> {
+  async function compressOne(writtenBeforeMs: number, forMs: number): Promise<number> {
     const since = (file: PageFile) => file.restingSinceMs ?? Infinity
     const [file] = [...paged.all()].toSorted((a, b) => since(a) - since(b))
-    return file && since(file) < writtenBeforeMs ? file.compress(writtenBeforeMs, nowMs() + stretchMs) : 0
+    return file && since(file) < writtenBeforeMs ? file.compress(writtenBeforeMs, nowMs() + forMs) : 0
   }
 
   return {
-    compress: () => alone(() => compressOne(nowMs() - restingMs)),
+    compress: () => alone(() => compressOne(nowMs() - restingMs, stretchMs)),
     settle: (signal) =>
       alone(async () => {
         let all = 0
-        for (const beforeMs = nowMs(); !signal?.aborted; ) {
-          const pages = await compressOne(beforeMs)
+        for (const beforeMs = nowMs(); !signal?.aborted;) {
+          const pages = await compressOne(beforeMs, settlingStretchMs)
           if (pages === 0) break
           all += pages
         }
-        for (const file of [...paged.all()]) {
+        for (const file of paged.all()) {
           if (signal?.aborted) break
           file.shrink()
           await new Promise((resolve) => setImmediate(resolve))

@@ -95,7 +95,10 @@ test('a part of a page is read and written as a part of it', () => {
 test('takes a fifth of the room for pages of one kind once it is compressed and written anew', async () => {
   const file = openPageFile(path, () => 1)
   for (let page = 0; page < 200; page += 1) {
-    const rows = Array.from({ length: 100 }, (_, row) => `company.profile|profnet.com/company/${page}-${row} `)
+    const rows = Array.from(
+      { length: 100 },
+      (_, row) => `company.profile|profnet.com/company/${page}-${row} `,
+    )
     file.write(Buffer.alloc(pageBytes, rows.join('')), 0, pageBytes, page * pageBytes)
   }
   expect(await file.compress(everMs, everMs)).toBe(200)
@@ -111,13 +114,17 @@ test('after a kill between any two writes, each page is whole: the one of before
     rmSync(path, { force: true })
     let left = 20 + random(150)
     let isDead = false
-    const file = openPageFile(path, () => 1, (fd, bytes, at) => {
-      if (isDead || (left -= 1) < 0) {
-        isDead = true
-        throw new Error('killed')
-      }
-      put(fd, bytes, at)
-    })
+    const file = openPageFile(
+      path,
+      () => 1,
+      (fd, bytes, at) => {
+        if (isDead || (left -= 1) < 0) {
+          isDead = true
+          throw new Error('killed')
+        }
+        put(fd, bytes, at)
+      },
+    )
     const model: Buffer[] = []
     let writing: { page: number; bytes: Buffer } | undefined
     try {

@@ -1,9 +1,19 @@
-import { closeSync, constants, fdatasync, fdatasyncSync, ftruncateSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { promisify } from 'node:util'
 import { zstdCompressSync, zstdDecompressSync, constants as zlib } from 'node:zlib'
-import { createPageMap, pageBytes, sectorBytes, wholePage } from './page-map.ts'
+import { createPageMap, pageBytes, type PageMap, sectorBytes, wholePage } from './page-map.ts'
 import { put as putBytes, unreadable, type Put } from './put.ts'
-import { createSlots, type Slot } from './slots.ts'
+import { createSlots, type Slot, type Slots } from './slots.ts'
 
 const compression = { params: { [zlib.ZSTD_c_compressionLevel]: 1 } }
 const zeros = Buffer.alloc(pageBytes)
@@ -120,13 +130,26 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
     return { start, length }
   }
 
+  function copyTo(newFd: number, to: PageMap, placed: Slots): void {
+    for (let page = 0; page < map.count; page += 1) {
+      const slot = map.at(page)
+      if (!slot) continue
+      const bytes = slot.length * sectorBytes
+      if (readSync(fd, scratch, 0, bytes, slot.start * sectorBytes) !== bytes) throw damaged()
+      const start = placed.take(slot.length)
+      put(newFd, scratch.subarray(0, bytes), start * sectorBytes)
+      to.set(page, { start, length: slot.length }, (sectors) => placed.take(sectors))
+    }
+    to.setCount(map.count)
+  }
+
   return {
     get size() {
       return map.count * pageBytes
     },
     read(into, offset, length, position) {
       const end = Math.min(position + length, map.count * pageBytes)
-      for (let at = position; at < end; ) {
+      for (let at = position; at < end;) {
         const inPage = at % pageBytes
         const bytes = Math.min(pageBytes - inPage, end - at)
         const page = readPage((at - inPage) / pageBytes)
@@ -136,7 +159,7 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       return Math.max(0, end - position)
     },
     write(from, offset, length, position) {
-      for (let at = position; at < position + length; ) {
+      for (let at = position; at < position + length;) {
         const inPage = at % pageBytes
         const bytes = Math.min(pageBytes - inPage, position + length - at)
         const given = new Uint8Array(from.buffer, from.byteOffset + offset + at - position, bytes)
@@ -204,19 +227,14 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       const newFd = openFile(name)
       const to = createPageMap(newFd, put)
       const placed = createSlots(to.used(), wholePage)
-      const takeNew = (sectors: number) => placed.take(sectors)
-      for (let page = 0; page < map.count; page += 1) {
-        const slot = map.at(page)
-        if (!slot) continue
-        const bytes = slot.length * sectorBytes
-        if (readSync(fd, scratch, 0, bytes, slot.start * sectorBytes) !== bytes) throw damaged()
-        const start = placed.take(slot.length)
-        put(newFd, scratch.subarray(0, bytes), start * sectorBytes)
-        to.set(page, { start, length: slot.length }, takeNew)
+      try {
+        copyTo(newFd, to, placed)
+        fdatasyncSync(newFd)
+        renameSync(name, path)
+      } catch (error) {
+        closeSync(newFd)
+        throw error
       }
-      to.setCount(map.count)
-      fdatasyncSync(newFd)
-      renameSync(name, path)
       closeSync(fd)
       ;[fd, map, slots, left] = [newFd, to, placed, []]
       return bytesBefore - slots.end * sectorBytes

@@ -2,7 +2,7 @@ import type { PageFile } from './page-file.ts'
 import type { PagedFiles } from './paged-files.ts'
 
 /** A file or folder of PGlite's C library. */
-export interface FsNode {
+interface FsNode {
   mode: number
   /** The pages of the file; null: it has none. */
   pages?: PageFile | null
@@ -74,8 +74,7 @@ export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
   }
 
   nodes.getattr = (node) => tried(() => sized(node, before.nodes.getattr(node)))
-  nodes.setattr = (node, attributes) =>
-    tried(() => before.nodes.setattr(node, resized(node, attributes)))
+  nodes.setattr = (node, attributes) => tried(() => before.nodes.setattr(node, resized(node, attributes)))
   streams.getattr = (stream) => tried(() => sized(stream.node, before.streams.getattr(stream)))
   streams.setattr = (stream, attributes) =>
     tried(() => before.streams.setattr(stream, resized(stream.node, attributes)))

@@ -1,10 +1,21 @@
-import { existsSync, mkdirSync, readSync, openSync, closeSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readSync,
+  openSync,
+  closeSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { pageBytes } from './page-map.ts'
 import { openPageFile, type PageFile } from './page-file.ts'
 
 /** The folder of the pages, in that of PGlite. */
-export const pagesFolder = 'paydirt_pages'
+const pagesFolder = 'paydirt_pages'
 /** A file is kept in pages from this size on. */
 const leastBytes = 1024 * 1024
 /** Tables and indexes, by the number of their database and their own; the ones of Postgres itself have smaller numbers. */

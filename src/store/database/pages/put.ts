@@ -4,7 +4,7 @@ export type Put = typeof put
 
 /** Writes all of these bytes. A disk that is full takes a part of them and says so only the next time. */
 export function put(fd: number, bytes: Uint8Array, at: number): void {
-  for (let done = 0; done < bytes.length; ) {
+  for (let done = 0; done < bytes.length;) {
     const written = writeSync(fd, bytes, done, bytes.length - done, at + done)
     if (written === 0) throw Object.assign(new Error('nothing could be written'), { code: 'ENOSPC' })
     done += written
