@@ -28,8 +28,10 @@ const firstOwn = 16_384
  *
  * Crash windows:
  * - A file moves into pages while Postgres makes it longer: its pages are written beside, flushed, and count from the moment
- *   at which they have their name. Killed before, the file is whole where it was; killed after, what it still has counts for
- *   nothing and is cut off when it is opened.
+ *   at which they have their name. Killed before, the file is whole where it was; killed after, it still has the same pages.
+ * - A program of before that opens the ledger after a kill replays Postgres' log before it reads that it must not open it, and
+ *   makes the pages that the log has where the file was.
+ * - So what a file still has is taken into its pages when it is opened, as far as it is newer, and cut off then.
  * - A dropped file goes before its pages. Pages without a file are removed at the next start, and when Postgres makes
  *   a file of that name.
  */
@@ -77,8 +79,15 @@ export function createPagedFiles(
       if (known) return known
       const pages = pagesOf(path)
       if (pages === undefined || !existsSync(pages)) return undefined
-      if (statSync(path).size > 0) truncateSync(path)
-      return opened(path, pages)
+      const file = opened(path, pages)
+      if (statSync(path).size > 0) {
+        eachPage(path, (page, at) => {
+          if (isNewer(page, file, at)) file.write(page, 0, page.length, at)
+        })
+        file.flush()
+        truncateSync(path)
+      }
+      return file
     },
     grown(path, size) {
       if (!isOn || size < least) return undefined
@@ -110,19 +119,35 @@ export function createPagedFiles(
 function copyPages(path: string, to: string, nowMs: () => number): void {
   rmSync(to, { force: true })
   const pages = openPageFile(to, nowMs)
+  try {
+    eachPage(path, (page, at) => pages.write(page, 0, page.length, at))
+    pages.flush()
+  } finally {
+    pages.close()
+  }
+}
+
+function eachPage(path: string, take: (page: Buffer, at: number) => void): void {
   const fd = openSync(path, 'r')
   try {
     const page = Buffer.alloc(pageBytes)
-    for (let at = 0; ; at += pageBytes) {
-      const bytes = readSync(fd, page, 0, pageBytes, at)
-      if (bytes === 0) break
-      pages.write(page, 0, bytes, at)
-    }
-    pages.flush()
+    for (let at = 0; readSync(fd, page, 0, pageBytes, at) === pageBytes; at += pageBytes) take(page, at)
   } finally {
     closeSync(fd)
-    pages.close()
   }
+}
+
+/** A page begins with the place in the log of its last change, in two numbers. A page that was never written is all zeros. */
+function isNewer(page: Buffer, { size, read }: PageFile, at: number): boolean {
+  if (page.readUInt32LE(0) === 0 && page.readUInt32LE(4) === 0) return false
+  if (at >= size) return true
+  const known = Buffer.alloc(8)
+  read(known, 0, 8, at)
+  const [high, low] = [
+    page.readUInt32LE(0) - known.readUInt32LE(0),
+    page.readUInt32LE(4) - known.readUInt32LE(4),
+  ]
+  return high > 0 || (high === 0 && low > 0)
 }
 
 function removeOrphans(root: string, folder: string): void {
