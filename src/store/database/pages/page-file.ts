@@ -28,7 +28,8 @@ const freeShare = 0.1
  * - A page that Postgres writes again is written to a place of its own before the map points to it: killed in between, the file has
  *   the page of before.
  * - A page that is compressed has not changed, so Postgres' log would not restore it: the compressed page is flushed to the disk
- *   before the map points to it, and the map before the place of before is used again. A power cut leaves one of both.
+ *   before the map points to it, and the map before the place of before is used again. A power cut leaves one of both. For a page that
+ *   Postgres writes again there is no such order: PGlite runs without fsync.
  * - The file is written anew beside itself, flushed, and takes its own name: killed in between, the old one is in use.
  */
 export interface PageFile {
