@@ -1,6 +1,6 @@
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import { createPagedFiles, type PagedFiles } from './pages/paged-files.ts'
-import { hookPages, type NodeFiles } from './pages/page-hooks.ts'
+import { createPagedFiles, type PagedFiles } from '../pages/paged-files.ts'
+import { hookPages, type NodeFiles } from '../pages/page-hooks.ts'
 import { others } from './private-files.ts'
 
 interface FileRights {

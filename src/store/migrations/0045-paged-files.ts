@@ -1,4 +1,4 @@
-import { pagedFiles } from '../database/pages/compress-pages.ts'
+import { pagedFiles } from '../pages/compress-pages.ts'
 import type { Migration } from './migration.ts'
 
 /**

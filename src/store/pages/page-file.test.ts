@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fuzzCases, testSeed } from '../../../../test/support/seed.ts'
+import { fuzzCases, testSeed } from '../../../test/support/seed.ts'
 import { openPageFile, type PageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
 import { put } from './put.ts'
@@ -150,7 +150,7 @@ test('after a kill between any two writes, each page is whole: the one of before
       const isOld = has.equals(bytes)
       expect(isOld || (writing?.page === page && has.equals(writing.bytes))).toBe(true)
     }
-    // What comes after has room of its own.
+    // The next page has room of its own.
     const next = pageOf(random)
     again.write(next, 0, pageBytes, again.size)
     expect(contents(again).subarray(0, found.length).equals(found)).toBe(true)
