@@ -3,6 +3,7 @@ import {
   constants,
   fdatasync,
   fdatasyncSync,
+  fstatSync,
   ftruncateSync,
   openSync,
   readSync,
@@ -10,12 +11,20 @@ import {
   rmSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
-import { zstdCompressSync, zstdDecompressSync, constants as zlib } from 'node:zlib'
-import { createPageMap, pageBytes, type PageMap, sectorBytes, wholePage } from './page-map.ts'
-import { put as putBytes, unreadable, type Put } from './put.ts'
+import { damagedPage, packPage, unpackPage } from './packed-page.ts'
+import {
+  createPageMap,
+  emptyMapBytes,
+  mostPages,
+  pageBytes,
+  type PageMap,
+  sectorBytes,
+  wholePage,
+  writeEmptyMap,
+} from './page-map.ts'
+import { put as putBytes, type Put } from './put.ts'
 import { createSlots, type Slot, type Slots } from './slots.ts'
 
-const compression = { params: { [zlib.ZSTD_c_compressionLevel]: 1 } }
 const zeros = Buffer.alloc(pageBytes)
 /** A file of which less than this is free is left as it is. */
 const freeShare = 0.1
@@ -30,6 +39,7 @@ const freeShare = 0.1
  * - A page that is compressed has not changed, so Postgres' log would not restore it: the compressed page is flushed to the disk
  *   before the map points to it, and the map before the place of before is used again. A power cut leaves one of both. For a page that
  *   Postgres writes again there is no such order: PGlite runs without fsync.
+ * - A file that is emptied has an empty map before it is cut off.
  * - The file is written anew beside itself, flushed, and takes its own name: killed in between, the old one is in use.
  */
 export interface PageFile {
@@ -52,11 +62,31 @@ export interface PageFile {
   close(): void
 }
 
+/** A page that was compressed, and the time at which it had been written. */
+interface Moved {
+  page: number
+  atMs: number
+  slot: Slot
+}
+
+/** Makes a file of pages, without any. What was there is gone. */
+export function createPageFile(path: string, nowMs: () => number, put: Put = putBytes): PageFile {
+  rmSync(path, { force: true })
+  closeSync(newFile(path, put))
+  return openPageFile(path, nowMs, put)
+}
+
 /** Tests give a `put` that a kill interrupts. */
 export function openPageFile(path: string, nowMs: () => number, put: Put = putBytes): PageFile {
-  let fd = openFile(path)
-  let map = createPageMap(fd, put)
-  let slots = createSlots(map.used(), wholePage)
+  let fd = openSync(path, constants.O_RDWR)
+  let map = onError(
+    () => createPageMap(fd, put),
+    () => closeSync(fd),
+  )
+  let slots = onError(
+    () => createSlots(map.used(), wholePage),
+    () => closeSync(fd),
+  )
   /** Pages as they are, by the time they were written, the oldest first. No two have one time. */
   const written = new Map<number, number>()
   /** Not used again before the map that no longer points to them is on the disk. */
@@ -66,18 +96,41 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
   let generation = 0
   let lastMs = 0
   const scratch = Buffer.alloc(pageBytes)
-  for (let page = 0; page < map.count; page += 1) if (map.at(page)?.length === wholePage) written.set(page, 0)
+  /** Pages that stood behind the end of a file that was cut off. Once it grows again, they would be zeros. */
+  const missing = new Set<number>()
+  const sectors = fstatSync(fd).size / sectorBytes
+  for (let page = 0; page < map.count; page += 1) {
+    const slot = map.at(page)
+    if (slot?.length === wholePage) written.set(page, 0)
+    if (slot && slot.start + slot.length > sectors) missing.add(page)
+  }
 
-  const take = (sectors: number) => slots.take(sectors)
+  /** The system gives the number of a closed file to the next one, and writing to it would destroy that one. */
+  function assertOpen(): void {
+    if (isClosed) throw Object.assign(new Error('the file of pages is closed'), { code: 'EBADF' })
+  }
+
+  /** Puts these bytes into room of their own, that is free again where it fails. */
+  function place(bytes: Uint8Array): Slot {
+    const length = bytes.length / sectorBytes
+    const slot = { start: slots.take(length), length }
+    onError(
+      () => put(fd, bytes, slot.start * sectorBytes),
+      () => slots.give(slot),
+    )
+    return slot
+  }
 
   /** Nothing of what the file had is left in it: Postgres empties the file of a table that it drops, such as one with erased rows. */
   function clear(): void {
-    ftruncateSync(fd)
+    writeEmptyMap(fd, put)
     generation += 1
     map = createPageMap(fd, put)
     slots = createSlots(map.used(), wholePage)
     left = []
     written.clear()
+    missing.clear()
+    ftruncateSync(fd, emptyMapBytes)
   }
 
   function note(page: number): void {
@@ -86,60 +139,68 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
     written.set(page, lastMs)
   }
 
+  /** As it is in the file. */
+  function readSlot(page: number, { start, length }: Slot): Buffer {
+    const bytes = scratch.subarray(0, length * sectorBytes)
+    if (missing.has(page) || readSync(fd, bytes, 0, bytes.length, start * sectorBytes) !== bytes.length)
+      throw damagedPage()
+    return bytes
+  }
+
   function readPage(page: number): Uint8Array {
     const slot = map.at(page)
     if (!slot) return zeros
-    const bytes = slot.length * sectorBytes
-    if (readSync(fd, scratch, 0, bytes, slot.start * sectorBytes) !== bytes) throw damaged()
-    if (slot.length === wholePage) return scratch
-    const unpacked = zstdDecompressSync(scratch.subarray(2, 2 + scratch.readUInt16LE()), {
-      maxOutputLength: pageBytes,
-    })
-    if (unpacked.length !== pageBytes) throw damaged()
-    return unpacked
+    const bytes = readSlot(page, slot)
+    return slot.length === wholePage ? bytes : unpackPage(bytes, page)
   }
 
   function writePage(page: number, bytes: Uint8Array): void {
+    assertMay(page)
     const before = map.at(page)
     if (zeros.equals(bytes)) {
-      map.set(page, undefined, take)
+      map.set(page, undefined, slots)
       if (before) left.push(before)
       written.delete(page)
     } else {
-      const stays = before?.length === wholePage
-      const start = stays ? before.start : slots.take(wholePage)
-      put(fd, bytes, start * sectorBytes)
-      if (!stays) {
-        map.set(page, { start, length: wholePage }, take)
+      if (before?.length === wholePage) put(fd, bytes, before.start * sectorBytes)
+      else {
+        map.set(page, place(bytes), slots)
         if (before) left.push(before)
       }
       note(page)
     }
+    missing.delete(page)
     if (page >= map.count) map.setCount(page + 1)
   }
 
   /** Writes the compressed page to a place of its own. Returns undefined where it would take as much. */
   function writeCompressed(page: number): Slot | undefined {
-    const packed = zstdCompressSync(readPage(page), compression)
-    const length = Math.ceil((packed.length + 2) / sectorBytes)
-    if (length >= wholePage) return undefined
-    const bytes = Buffer.alloc(length * sectorBytes)
-    bytes.writeUInt16LE(packed.length)
-    packed.copy(bytes, 2)
-    const start = slots.take(length)
-    put(fd, bytes, start * sectorBytes)
-    return { start, length }
+    const whole = onError(
+      () => readPage(page),
+      // Tried again at each turn, it would keep all others from theirs.
+      () => written.delete(page),
+    )
+    const bytes = packPage(whole, page)
+    return bytes.length < pageBytes ? place(bytes) : undefined
+  }
+
+  /** Nothing is done where Postgres has written the page, or cut it off, since it was compressed. */
+  function pointTo({ page, atMs, slot }: Moved): void {
+    const before = map.at(page)
+    if (!before || written.get(page) !== atMs) return slots.give(slot)
+    map.set(page, slot, slots)
+    left.push(before)
+    written.delete(page)
   }
 
   function copyTo(newFd: number, to: PageMap, placed: Slots): void {
     for (let page = 0; page < map.count; page += 1) {
       const slot = map.at(page)
       if (!slot) continue
-      const bytes = slot.length * sectorBytes
-      if (readSync(fd, scratch, 0, bytes, slot.start * sectorBytes) !== bytes) throw damaged()
+      const bytes = readSlot(page, slot)
       const start = placed.take(slot.length)
-      put(newFd, scratch.subarray(0, bytes), start * sectorBytes)
-      to.set(page, { start, length: slot.length }, (sectors) => placed.take(sectors))
+      put(newFd, bytes, start * sectorBytes)
+      to.set(page, { start, length: slot.length }, placed)
     }
     to.setCount(map.count)
   }
@@ -149,6 +210,7 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       return map.count * pageBytes
     },
     read(into, offset, length, position) {
+      assertOpen()
       const end = Math.min(position + length, map.count * pageBytes)
       for (let at = position; at < end;) {
         const inPage = at % pageBytes
@@ -160,6 +222,7 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       return Math.max(0, end - position)
     },
     write(from, offset, length, position) {
+      assertOpen()
       for (let at = position; at < position + length;) {
         const inPage = at % pageBytes
         const bytes = Math.min(pageBytes - inPage, position + length - at)
@@ -176,84 +239,112 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       return length
     },
     truncate(size) {
+      assertOpen()
       const pages = Math.ceil(size / pageBytes)
       if (pages === 0) return clear()
+      assertMay(pages - 1)
       const before = map.count
       map.setCount(pages)
       for (let page = pages; page < before; page += 1) {
         const slot = map.at(page)
-        map.set(page, undefined, take)
+        map.set(page, undefined, slots)
         if (slot) left.push(slot)
         written.delete(page)
+        missing.delete(page)
       }
     },
     get restingSinceMs() {
       return written.values().next().value
     },
     async compress(writtenBeforeMs, untilMs) {
+      assertOpen()
       let looked = 0
-      const moved: { page: number; atMs: number; slot: Slot }[] = []
-      for (const [page, atMs] of written) {
-        if (atMs >= writtenBeforeMs || (looked > 0 && nowMs() >= untilMs)) break
-        looked += 1
-        const slot = writeCompressed(page)
-        if (slot) moved.push({ page, atMs, slot })
-        // It stays as it is until Postgres changes it.
-        else written.delete(page)
-      }
-      if (moved.length === 0 && left.length === 0) return looked
       const begun = generation
-      const pointedAway = left
-      left = []
-      await flushed(fd).catch((error: unknown) => {
-        if (!isClosed) throw error
-      })
-      if (isClosed || generation !== begun) return looked
-      for (const slot of pointedAway) slots.give(slot)
-      for (const { page, atMs, slot } of moved) {
-        const before = map.at(page)
-        if (before && written.get(page) === atMs) {
-          map.set(page, slot, take)
-          left.push(before)
-          written.delete(page)
-        } else slots.give(slot)
+      const moved: Moved[] = []
+      try {
+        for (const [page, atMs] of written) {
+          if (atMs >= writtenBeforeMs || (looked > 0 && nowMs() >= untilMs)) break
+          looked += 1
+          const slot = writeCompressed(page)
+          if (slot) moved.push({ page, atMs, slot })
+          // It stays as it is until Postgres changes it.
+          else written.delete(page)
+        }
+        if (moved.length === 0 && left.length === 0) return looked
+        const pointedAway = left
+        left = []
+        // Where it fails, their room is not used before the next start: which map the disk has is not known then.
+        await flushed(fd).catch((error: unknown) => {
+          if (!isClosed) throw error
+        })
+        if (isClosed || generation !== begun) return looked
+        for (const slot of pointedAway) slots.give(slot)
+        for (let next = moved.shift(); next; next = moved.shift()) pointTo(next)
+        return looked
+      } finally {
+        // A file that was emptied meanwhile has all its room free.
+        if (generation === begun) for (const { slot } of moved) slots.give(slot)
       }
-      return looked
     },
     shrink() {
+      assertOpen()
       const free = slots.free + left.reduce((sum, { length }) => sum + length, 0)
       if (free < freeShare * slots.end) return 0
       const [bytesBefore, name] = [slots.end * sectorBytes, `${path}.new`]
       rmSync(name, { force: true })
-      const newFd = openFile(name)
-      const to = createPageMap(newFd, put)
-      const placed = createSlots(to.used(), wholePage)
-      try {
-        copyTo(newFd, to, placed)
-        fdatasyncSync(newFd)
-        renameSync(name, path)
-      } catch (error) {
-        closeSync(newFd)
-        throw error
-      }
+      const newFd = newFile(name, put)
+      const [to, placed] = onError(
+        () => {
+          const to = createPageMap(newFd, put)
+          const placed = createSlots(to.used(), wholePage)
+          copyTo(newFd, to, placed)
+          fdatasyncSync(newFd)
+          renameSync(name, path)
+          return [to, placed] as const
+        },
+        () => {
+          closeSync(newFd)
+          // A disk that is full needs the room.
+          rmSync(name, { force: true })
+        },
+      )
       closeSync(fd)
       ;[fd, map, slots, left] = [newFd, to, placed, []]
       return bytesBefore - slots.end * sectorBytes
     },
-    flush: () => fdatasyncSync(fd),
+    flush() {
+      assertOpen()
+      fdatasyncSync(fd)
+    },
     close() {
+      if (isClosed) return
       isClosed = true
       closeSync(fd)
     },
   }
 }
 
-const flushed = promisify(fdatasync)
-
-function openFile(path: string): number {
-  return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+/** The map has no room for more. */
+function assertMay(page: number): void {
+  if (page >= mostPages) throw Object.assign(new Error('a file has no such page'), { code: 'EFBIG' })
 }
 
-function damaged(): Error {
-  return unreadable('a page of the embedded ledger cannot be read from its file')
+const flushed = promisify(fdatasync)
+
+function newFile(path: string, put: Put): number {
+  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600)
+  onError(
+    () => writeEmptyMap(fd, put),
+    () => closeSync(fd),
+  )
+  return fd
+}
+
+function onError<T>(work: () => T, undo: () => void): T {
+  try {
+    return work()
+  } catch (error) {
+    undo()
+    throw error
+  }
 }

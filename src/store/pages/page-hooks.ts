@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { PageFile } from './page-file.ts'
 import type { PagedFiles } from './paged-files.ts'
 
@@ -48,7 +49,7 @@ const fromEnd = 2
 export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
   const { node_ops: nodes, stream_ops: streams } = nodefs
   const before = { nodes: { ...nodes }, streams: { ...streams } }
-  const tried = <T>(work: () => T): T => nodefs.tryFSOperation(work)
+  const tried = <T>(work: () => T): T => nodefs.tryFSOperation(() => known(work))
 
   function pagesOf(node: FsNode): PageFile | undefined {
     if (node.pages === undefined) {
@@ -106,5 +107,16 @@ export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
     const path = `${nodefs.realPath(parent)}/${name}`
     before.nodes.unlink(parent, name)
     tried(() => paged.forget(path))
+  }
+}
+
+/** The C library knows an error by its number. One without would be a success to it, and what it has read would be anything. */
+function known<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const { name, code } = error as NodeJS.ErrnoException
+    if (name === 'ErrnoError' || (code !== undefined && code in constants.errno)) throw error
+    throw Object.assign(new Error('a file of the embedded ledger cannot be used', { cause: error }), { code: 'EIO' })
   }
 }

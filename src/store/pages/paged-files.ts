@@ -1,18 +1,19 @@
 import {
-  existsSync,
-  mkdirSync,
-  readSync,
-  openSync,
   closeSync,
+  mkdirSync,
+  openSync,
   readdirSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { pageBytes } from './page-map.ts'
-import { openPageFile, type PageFile } from './page-file.ts'
+import { createPageFile, openPageFile, type PageFile } from './page-file.ts'
+import { unreadable } from './put.ts'
 
 /** The folder of the pages, in that of PGlite. */
 const pagesFolder = 'paydirt_pages'
@@ -21,10 +22,15 @@ const leastBytes = 1024 * 1024
 /** Tables and indexes, by the number of their database and their own; the ones of Postgres itself have smaller numbers. */
 const relation = /[\\/]base[\\/](\d+)[\\/](\d+)(\.\d+)?$/
 const firstOwn = 16_384
+/** What a file has that is kept in pages: less than a page, so that an older program takes it to be empty. */
+const note = Buffer.from('PDPAGED1: the pages of this file are in paydirt_pages\n')
+/** A file that could not be moved, on a disk that is full, is copied again after so long. */
+const triesAgainAfterMs = 60_000
 
 /**
- * Knows which files of a PGlite folder are kept in pages. Such a file is empty where Postgres has it, and a file of pages stands in
- * `paydirt_pages` for it. Small files, the log and all else stay as they are.
+ * Knows which files of a PGlite folder are kept in pages. Such a file has a note where Postgres has it, and a file of pages stands in
+ * `paydirt_pages` for it. Small files, the log and all else stay as they are. A file with a note and without pages is unreadable:
+ * taken to be empty, it would lose a table without a word.
  *
  * Crash windows:
  * - A file moves into pages while Postgres makes it longer: its pages are written beside, flushed, and count from the moment
@@ -56,6 +62,7 @@ export function createPagedFiles(
   const folder = join(root, pagesFolder)
   const open = new Map<string, PageFile>()
   let isOn = false
+  let triesFromMs = -Infinity
   removeOrphans(root, folder)
 
   /** The file of pages for a path; undefined for what is never kept in pages. */
@@ -66,10 +73,31 @@ export function createPagedFiles(
       : undefined
   }
 
-  function opened(path: string, pages: string): PageFile {
-    const file = openPageFile(pages, nowMs)
-    open.set(path, file)
-    return file
+  /** What a killed process or an older program has left in the file is taken in. */
+  function takeIn(path: string, file: PageFile): void {
+    const { size } = statSync(path)
+    if (size >= pageBytes) {
+      eachPage(path, (page, at) => {
+        if (isNewer(page, file, at)) file.write(page, 0, page.length, at)
+      })
+      file.flush()
+    }
+    if (size !== note.length) leaveNote(path)
+  }
+
+  function move(path: string, pages: string): PageFile | undefined {
+    const draft = `${pages}.new`
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      copyPages(path, draft, nowMs)
+      renameSync(draft, pages)
+      return openPageFile(pages, nowMs)
+    } catch {
+      // What was written is in the file, and stays there.
+      for (const made of [draft, pages]) removeIfCan(made)
+      triesFromMs = nowMs() + triesAgainAfterMs
+      return undefined
+    }
   }
 
   return {
@@ -78,26 +106,29 @@ export function createPagedFiles(
       const known = open.get(path)
       if (known) return known
       const pages = pagesOf(path)
-      if (pages === undefined || !existsSync(pages)) return undefined
-      const file = opened(path, pages)
-      if (statSync(path).size > 0) {
-        eachPage(path, (page, at) => {
-          if (isNewer(page, file, at)) file.write(page, 0, page.length, at)
-        })
-        file.flush()
-        truncateSync(path)
+      if (pages === undefined) return undefined
+      if (!isThere(pages)) {
+        if (hasNote(path)) throw unreadable('a file of the embedded ledger’s pages is missing')
+        return undefined
       }
+      const file = openPageFile(pages, nowMs)
+      try {
+        takeIn(path, file)
+      } catch (error) {
+        file.close()
+        throw error
+      }
+      open.set(path, file)
       return file
     },
     grown(path, size) {
-      if (!isOn || size < least) return undefined
+      if (!isOn || size < least || nowMs() < triesFromMs) return undefined
       const pages = pagesOf(path)
-      if (pages === undefined) return undefined
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      copyPages(path, `${pages}.new`, nowMs)
-      renameSync(`${pages}.new`, pages)
-      truncateSync(path)
-      return opened(path, pages)
+      const file = pages === undefined ? undefined : move(path, pages)
+      if (!file) return undefined
+      open.set(path, file)
+      leaveNote(path)
+      return file
     },
     forget(path) {
       open.get(path)?.close()
@@ -117,8 +148,7 @@ export function createPagedFiles(
 }
 
 function copyPages(path: string, to: string, nowMs: () => number): void {
-  rmSync(to, { force: true })
-  const pages = openPageFile(to, nowMs)
+  const pages = createPageFile(to, nowMs)
   try {
     eachPage(path, (page, at) => pages.write(page, 0, page.length, at))
     pages.flush()
@@ -139,7 +169,8 @@ function eachPage(path: string, take: (page: Buffer, at: number) => void): void 
 
 /** A page begins with the place in the log of its last change, in two numbers. A page that was never written is all zeros. */
 function isNewer(page: Buffer, { size, read }: PageFile, at: number): boolean {
-  if (page.readUInt32LE(0) === 0 && page.readUInt32LE(4) === 0) return false
+  const isNote = page.subarray(0, note.length).equals(note)
+  if (isNote || (page.readUInt32LE(0) === 0 && page.readUInt32LE(4) === 0)) return false
   if (at >= size) return true
   const known = Buffer.alloc(8)
   read(known, 0, 8, at)
@@ -150,11 +181,45 @@ function isNewer(page: Buffer, { size, read }: PageFile, at: number): boolean {
   return high > 0 || (high === 0 && low > 0)
 }
 
+/** Throws where it cannot be known: taken not to be there, a file would be taken for empty. */
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function removeIfCan(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // A draft is removed at the next start, and counts for nothing until then.
+  }
+}
+
+function leaveNote(path: string): void {
+  try {
+    truncateSync(path)
+    writeFileSync(path, note)
+  } catch {
+    // The pages count from now on. What the file still has is older than they, and is cut off at the next start.
+  }
+}
+
+function hasNote(path: string): boolean {
+  if (statSync(path).size === 0) return false
+  const fd = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(note.length)
+    readSync(fd, bytes, 0, bytes.length, 0)
+    return bytes.equals(note)
+  } finally {
+    closeSync(fd)
+  }
+}
+
 function removeOrphans(root: string, folder: string): void {
-  if (!existsSync(folder)) return
+  if (!isThere(folder) || !isThere(join(root, 'base'))) return
   for (const name of readdirSync(folder)) {
     const [database = '', file = ''] = name.split('-')
-    if (name.endsWith('.new') || !existsSync(join(root, 'base', database, file)))
+    if (name.endsWith('.new') || !isThere(join(root, 'base', database, file)))
       rmSync(join(folder, name), { force: true })
   }
 }
