@@ -117,6 +117,8 @@ function known<T>(work: () => T): T {
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
     if (name === 'ErrnoError' || (code !== undefined && code in constants.errno)) throw error
-    throw Object.assign(new Error('a file of the embedded ledger cannot be used', { cause: error }), { code: 'EIO' })
+    throw Object.assign(new Error('a file of the embedded ledger cannot be used', { cause: error }), {
+      code: 'EIO',
+    })
   }
 }
