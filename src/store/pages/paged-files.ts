@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -91,6 +92,8 @@ export function createPagedFiles(
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       copyPages(path, draft, nowMs)
       renameSync(draft, pages)
+      // The file is cut off next: after a power cut without its pages' name, it would be lost.
+      for (const changed of [folder, root]) flushFolder(changed)
       return openPageFile(pages, nowMs)
     } catch {
       // What was written is in the file, and stays there.
@@ -186,6 +189,19 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
+/** Where the system has no such thing, its own log keeps the order. */
+function flushFolder(path: string): void {
+  let fd: number | undefined
+  try {
+    fd = openSync(path, 'r')
+    fsyncSync(fd)
+  } catch {
+    // Windows opens no folder.
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
 function removeIfCan(path: string): void {
   try {
     rmSync(path, { force: true })
@@ -204,7 +220,8 @@ function leaveNote(path: string): void {
 }
 
 function hasNote(path: string): boolean {
-  if (statSync(path).size === 0) return false
+  // One that was removed while it is open has no name.
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < note.length) return false
   const fd = openSync(path, 'r')
   try {
     const bytes = Buffer.alloc(note.length)
