@@ -1,19 +1,10 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { flushFolder, isThere, removeIfCan } from './folders.ts'
+import { copyPages, eachPage, isNewer } from './page-copies.ts'
+import { openPageFile, type PageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
-import { createPageFile, openPageFile, type PageFile } from './page-file.ts'
+import { hasNote, leaveNote, note } from './page-notes.ts'
 import { unreadable } from './put.ts'
 
 /** The folder of the pages, in that of PGlite. */
@@ -23,8 +14,6 @@ const leastBytes = 1024 * 1024
 /** Tables and indexes, by the number of their database and their own; the ones of Postgres itself have smaller numbers. */
 const relation = /[\\/]base[\\/](\d+)[\\/](\d+)(\.\d+)?$/
 const firstOwn = 16_384
-/** What a file has that is kept in pages: less than a page, so that an older program takes it to be empty. */
-const note = Buffer.from('PDPAGED1: the pages of this file are in paydirt_pages\n')
 /** A file that could not be moved, on a disk that is full, is copied again after so long. */
 const triesAgainAfterMs = 60_000
 
@@ -147,88 +136,6 @@ export function createPagedFiles(
       for (const file of open.values()) file.close()
       open.clear()
     },
-  }
-}
-
-function copyPages(path: string, to: string, nowMs: () => number): void {
-  const pages = createPageFile(to, nowMs)
-  try {
-    eachPage(path, (page, at) => pages.write(page, 0, page.length, at))
-    pages.flush()
-  } finally {
-    pages.close()
-  }
-}
-
-function eachPage(path: string, take: (page: Buffer, at: number) => void): void {
-  const fd = openSync(path, 'r')
-  try {
-    const page = Buffer.alloc(pageBytes)
-    for (let at = 0; readSync(fd, page, 0, pageBytes, at) === pageBytes; at += pageBytes) take(page, at)
-  } finally {
-    closeSync(fd)
-  }
-}
-
-/** A page begins with the place in the log of its last change, in two numbers. A page that was never written is all zeros. */
-function isNewer(page: Buffer, { size, read }: PageFile, at: number): boolean {
-  const isNote = page.subarray(0, note.length).equals(note)
-  if (isNote || (page.readUInt32LE(0) === 0 && page.readUInt32LE(4) === 0)) return false
-  if (at >= size) return true
-  const known = Buffer.alloc(8)
-  read(known, 0, 8, at)
-  const [high, low] = [
-    page.readUInt32LE(0) - known.readUInt32LE(0),
-    page.readUInt32LE(4) - known.readUInt32LE(4),
-  ]
-  return high > 0 || (high === 0 && low > 0)
-}
-
-/** Throws where it cannot be known: taken not to be there, a file would be taken for empty. */
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined
-}
-
-/** Where the system has no such thing, its own log keeps the order. */
-function flushFolder(path: string): void {
-  let fd: number | undefined
-  try {
-    fd = openSync(path, 'r')
-    fsyncSync(fd)
-  } catch {
-    // Windows opens no folder.
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-  }
-}
-
-function removeIfCan(path: string): void {
-  try {
-    rmSync(path, { force: true })
-  } catch {
-    // A draft is removed at the next start, and counts for nothing until then.
-  }
-}
-
-function leaveNote(path: string): void {
-  try {
-    truncateSync(path)
-    writeFileSync(path, note)
-  } catch {
-    // The pages count from now on. What the file still has is older than they, and is cut off at the next start.
-  }
-}
-
-function hasNote(path: string): boolean {
-  // One that was removed while it is open has no name.
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < note.length) return false
-  const fd = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(note.length)
-    readSync(fd, bytes, 0, bytes.length, 0)
-    return bytes.equals(note)
-  } finally {
-    closeSync(fd)
   }
 }
 
