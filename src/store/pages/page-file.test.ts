@@ -214,6 +214,43 @@ test('on a disk that is full now and then, what was written is there when the fi
   }
 })
 
+test('a write that failed once and was repeated is there when the file is opened again, whichever part had failed', () => {
+  for (let failing = 1, hasFailed = true; hasFailed; failing += 1) {
+    let puts = 0
+    hasFailed = false
+    const file = createPageFile(
+      path,
+      () => 1,
+      (fd, bytes, at) => {
+        // The first is the empty map.
+        if ((puts += 1) - 1 === failing) {
+          hasFailed = true
+          throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+        }
+        put(fd, bytes, at)
+      },
+    )
+    const numbersOfPages = [0, 1, 1_030]
+    for (const number of numbersOfPages) {
+      const write = () => file.write(Buffer.alloc(pageBytes, number + 1), 0, pageBytes, number * pageBytes)
+      try {
+        write()
+      } catch {
+        write()
+      }
+    }
+    file.close()
+    const again = openPageFile(path, () => 1)
+    expect(again.size, `put ${failing}`).toBe(1_031 * pageBytes)
+    const found = contents(again)
+    for (const number of numbersOfPages)
+      expect(found.subarray(number * pageBytes, (number + 1) * pageBytes)).toEqual(
+        Buffer.alloc(pageBytes, number + 1),
+      )
+    again.close()
+  }
+})
+
 test('a flipped bit in a compressed page, in its header or its map, and a file that was cut off, are found', async () => {
   const random = numbers(testSeed() + 3)
   const file = createPageFile(path, () => 1)
