@@ -186,6 +186,7 @@ async function compact({ database, log }: Context, signal: AbortSignal): Promise
   try {
     await compactIndexes(database, { signal })
     await checkpointWhenLong(database, restingWalBytes)
+    await database.pages?.settle(signal)
   } catch (error) {
     moduleLog(log, 'runs').warn({ problem: describeError(error) }, 'the ledger was not made smaller')
   }

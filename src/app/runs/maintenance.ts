@@ -65,6 +65,12 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       work: () => vacuumTables(database),
     },
     {
+      name: 'compress pages that rest',
+      everyMs: 500,
+      roles: ['worker'],
+      work: async () => database.pages?.compress(),
+    },
+    {
       name: 'make records searchable',
       everyMs: 5_000,
       roles: ['worker'],

@@ -6,6 +6,7 @@ import { ConfigError, describeError } from '../../domain/errors.ts'
 import { lockDataDir } from '../data-dir/data-dir-lock.ts'
 import { noteForm } from '../packed/ledger-adapter.ts'
 import { readJson } from '../packed/packed-json.ts'
+import { createLedgerPages, keepsPages, type LedgerPages } from '../pages/compress-pages.ts'
 import { makePrivate } from './private-files.ts'
 import { migrate, type MigratedBy } from './migrating/migrate.ts'
 import type { OnStep } from '../migrations/migration.ts'
@@ -21,6 +22,8 @@ export type Database = Kysely<Tables>
 export interface OpenDatabase {
   db: Database
   kind: 'postgres' | 'pglite'
+  /** Only of an embedded ledger. */
+  pages?: LedgerPages
   close(): Promise<void>
 }
 
@@ -125,8 +128,8 @@ async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): 
   let client: PGlite | undefined
   try {
     const { PGlite } = await import('@electric-sql/pglite')
-    const { PrivateNodeFS } = await import('./pglite-files.ts')
-    const fs = new PrivateNodeFS(join(dataDir, 'pglite'))
+    const { LedgerFiles } = await import('./pglite-files.ts')
+    const fs = new LedgerFiles(join(dataDir, 'pglite'))
     const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
     client = await PGlite.create({ fs, startParams, parsers })
     const db = new Kysely<Tables>({
@@ -134,9 +137,11 @@ async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): 
       log: onQuery ?? [],
     })
     await bringUp(db, false)
+    if (await keepsPages(db)) fs.paged.begin()
     return {
       db,
       kind: 'pglite',
+      pages: createLedgerPages(fs.paged),
       async close() {
         await db.destroy()
         await lock.release()

@@ -1,4 +1,6 @@
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { createPagedFiles, type PagedFiles } from '../pages/paged-files.ts'
+import { hookPages, type NodeFiles } from '../pages/page-hooks.ts'
 import { others } from './private-files.ts'
 
 interface FileRights {
@@ -8,9 +10,16 @@ interface FileRights {
 
 /**
  * The file system of the embedded ledger. The C library of PGlite gives each new file, WAL included, the mode 0666 whatever
- * the umask is; here the owner alone gets rights.
+ * the umask is; here the owner alone gets rights. And it reads and writes the files that are kept in pages.
  */
-export class PrivateNodeFS extends NodeFS {
+export class LedgerFiles extends NodeFS {
+  readonly paged: PagedFiles
+
+  constructor(folder: string) {
+    super(folder)
+    this.paged = createPagedFiles(this.rootDir)
+  }
+
   override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const prepared = await super.init(pglite, options)
     const { preRun } = prepared.emscriptenOpts
@@ -21,6 +30,12 @@ export class PrivateNodeFS extends NodeFS {
       fs.doChmod = (stream, node, mode, dontFollow) => doChmod(stream, node, mode & ~others, dontFollow)
       fs.mknod = (path, mode, device) => mknod(path, mode & ~others, device)
     }
-    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun: [...before, narrow] } }
+    const page = (module: unknown): void => hookPages((module as { NODEFS: NodeFiles }).NODEFS, this.paged)
+    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun: [...before, narrow, page] } }
+  }
+
+  override async closeFs(): Promise<void> {
+    await super.closeFs()
+    this.paged.close()
   }
 }

@@ -40,6 +40,7 @@ import type { Migration } from '../../migrations/migration.ts'
 import { restored } from '../../migrations/0041-restored.ts'
 import { tasksByLookup } from '../../migrations/0042-tasks-by-lookup.ts'
 import { packedRowsMigration } from '../../migrations/0043-packed-rows.ts'
+import { pagedFilesMigration } from '../../migrations/0045-paged-files.ts'
 import { valid } from '../../migrations/0039-valid.ts'
 import { erasures } from '../../migrations/0040-erasures.ts'
 
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   restored,
   tasksByLookup,
   packedRowsMigration,
+  pagedFilesMigration,
 ]

@@ -1,0 +1,136 @@
+import { readSync } from 'node:fs'
+import { put as putBytes, unreadable, type Put } from './put.ts'
+import type { Slot, Slots } from './slots.ts'
+
+export const pageBytes = 8_192
+export const sectorBytes = 512
+/** The sectors of a page that is kept as it is. */
+export const wholePage = pageBytes / sectorBytes
+
+const magic = Buffer.from('PDPAGES1')
+/** The number of pages, and the same with each bit turned over: a wrong one would cut pages off. */
+const countAt = magic.length
+const chunksAt = sectorBytes
+const header: Slot = { start: 0, length: 2 }
+/** Postgres begins a new file after so many pages. */
+export const mostPages = 131_072
+const chunkPages = 1_024
+const chunkSectors = (chunkPages * 4) / sectorBytes
+const lengthBits = 5
+
+/**
+ * Says where each page of a relation stands in its file: the header has the number of pages and the places of the map's chunks,
+ * and a chunk four bytes a page, its first sector and its sectors. A page that has no place is all zeros.
+ *
+ * Crash windows: an entry is written after what it points to, and the number of pages after the entries. A process that is killed in
+ * between leaves the page as it was, which Postgres' own log takes from there; entries behind the number of pages count for nothing.
+ * A write that fails, on a disk that is full, leaves the map in memory as it is in the file: what only memory knew would be lost at
+ * the next start.
+ */
+export interface PageMap {
+  readonly count: number
+  setCount(pages: number): void
+  at(page: number): Slot | undefined
+  /** A new chunk takes its room from `room`. */
+  set(page: number, slot: Slot | undefined, room: Pick<Slots, 'take' | 'give'>): void
+  /** The slots of the header, the chunks and the pages. */
+  used(): Iterable<Slot>
+}
+
+/** Makes it a file without pages. What else it has is free room from now on. */
+export function writeEmptyMap(fd: number, put: Put = putBytes): void {
+  const head = Buffer.alloc(header.length * sectorBytes)
+  magic.copy(head)
+  countBytes(0).copy(head, countAt)
+  put(fd, head, 0)
+}
+
+export const emptyMapBytes = header.length * sectorBytes
+
+export function createPageMap(fd: number, put: Put = putBytes): PageMap {
+  const head = Buffer.alloc(header.length * sectorBytes)
+  if (readSync(fd, head, 0, head.length, 0) !== head.length || !head.subarray(0, magic.length).equals(magic))
+    throw unreadable('a file of the embedded ledger’s pages has an unknown form')
+  let count = head.readUInt32LE(countAt)
+  if (count > mostPages || !head.subarray(countAt, countAt + 8).equals(countBytes(count))) throw damagedMap()
+  const chunks: (Buffer | undefined)[] = []
+  const places = Array.from({ length: mostPages / chunkPages }, (_, index) =>
+    head.readUInt32LE(chunksAt + index * 4),
+  )
+  places.forEach((place, index) => {
+    if (place === 0) return
+    const chunk = Buffer.alloc(chunkPages * 4)
+    if (readSync(fd, chunk, 0, chunk.length, place * sectorBytes) !== chunk.length) throw damagedMap()
+    for (let page = Math.max(0, count - index * chunkPages); page < chunkPages; page += 1)
+      if (chunk.readUInt32LE(page * 4) !== 0) write(chunk, index, page, 0)
+    chunks[index] = chunk
+  })
+
+  function writeNumber(value: number, at: number): void {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32LE(value)
+    put(fd, bytes, at)
+  }
+
+  function write(chunk: Buffer, index: number, page: number, entry: number): void {
+    writeNumber(entry, places[index]! * sectorBytes + page * 4)
+    chunk.writeUInt32LE(entry, page * 4)
+  }
+
+  function entryOf(page: number): number {
+    return chunks[Math.floor(page / chunkPages)]?.readUInt32LE((page % chunkPages) * 4) ?? 0
+  }
+
+  return {
+    get count() {
+      return count
+    },
+    setCount(pages) {
+      put(fd, countBytes(pages), countAt)
+      count = pages
+    },
+    at(page) {
+      const entry = entryOf(page)
+      return entry === 0 ? undefined : { start: entry >>> lengthBits, length: entry & 31 }
+    },
+    set(page, slot, room) {
+      const index = Math.floor(page / chunkPages)
+      let chunk = chunks[index]
+      if (!chunk) {
+        if (!slot) return
+        chunk = Buffer.alloc(chunkPages * 4)
+        const place = room.take(chunkSectors)
+        try {
+          put(fd, chunk, place * sectorBytes)
+        } catch (error) {
+          room.give({ start: place, length: chunkSectors })
+          throw error
+        }
+        writeNumber(place, chunksAt + index * 4)
+        places[index] = place
+        chunks[index] = chunk
+      }
+      write(chunk, index, page % chunkPages, slot ? ((slot.start << lengthBits) | slot.length) >>> 0 : 0)
+    },
+    *used() {
+      yield header
+      for (const start of places) if (start !== 0) yield { start, length: chunkSectors }
+      for (let page = 0; page < count; page += 1) {
+        const slot = this.at(page)
+        if (slot && (slot.length === 0 || slot.length > wholePage)) throw damagedMap()
+        if (slot) yield slot
+      }
+    },
+  }
+}
+
+function countBytes(count: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeUInt32LE(count)
+  bytes.writeUInt32LE(~count >>> 0, 4)
+  return bytes
+}
+
+function damagedMap(): Error {
+  return unreadable('the map of a file of the embedded ledger’s pages is damaged')
+}
