@@ -13,7 +13,7 @@ export function removeIfCan(path: string): void {
   }
 }
 
-/** Where the system has no such thing, its own log keeps the order. */
+/** A system that has no such thing keeps the order by its own log. */
 export function flushFolder(path: string): void {
   let fd: number | undefined
   try {

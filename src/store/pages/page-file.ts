@@ -7,23 +7,22 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
 import { damagedPage, packPage, unpackPage } from './packed-page.ts'
 import {
+  assertMay,
   createPageMap,
   emptyMapBytes,
-  mostPages,
   pageBytes,
-  type PageMap,
   sectorBytes,
   wholePage,
   writeEmptyMap,
 } from './page-map.ts'
-import { put as putBytes, type Put } from './put.ts'
-import { createSlots, type Slot, type Slots } from './slots.ts'
+import { onError, put as putBytes, type Put } from './put.ts'
+import { createSlots, type Slot } from './slots.ts'
+import { newFile, writeAnew } from './write-anew.ts'
 
 const zeros = Buffer.alloc(pageBytes)
 /** A file of which less than this is free is left as it is. */
@@ -193,18 +192,6 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
     written.delete(page)
   }
 
-  function copyTo(newFd: number, to: PageMap, placed: Slots): void {
-    for (let page = 0; page < map.count; page += 1) {
-      const slot = map.at(page)
-      if (!slot) continue
-      const bytes = readSlot(page, slot)
-      const start = placed.take(slot.length)
-      put(newFd, bytes, start * sectorBytes)
-      to.set(page, { start, length: slot.length }, placed)
-    }
-    to.setCount(map.count)
-  }
-
   return {
     get size() {
       return map.count * pageBytes
@@ -273,7 +260,7 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
         if (moved.length === 0 && left.length === 0) return looked
         const pointedAway = left
         left = []
-        // Where it fails, their room is not used before the next start: which map the disk has is not known then.
+        // Their room is not used before the next start where it fails: which map the disk has is not known then.
         await flushed(fd).catch((error: unknown) => {
           if (!isClosed) throw error
         })
@@ -290,26 +277,11 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       assertOpen()
       const free = slots.free + left.reduce((sum, { length }) => sum + length, 0)
       if (free < freeShare * slots.end) return 0
-      const [bytesBefore, name] = [slots.end * sectorBytes, `${path}.new`]
-      rmSync(name, { force: true })
-      const newFd = newFile(name, put)
-      const [to, placed] = onError(
-        () => {
-          const to = createPageMap(newFd, put)
-          const placed = createSlots(to.used(), wholePage)
-          copyTo(newFd, to, placed)
-          fdatasyncSync(newFd)
-          renameSync(name, path)
-          return [to, placed] as const
-        },
-        () => {
-          closeSync(newFd)
-          // A disk that is full needs the room.
-          rmSync(name, { force: true })
-        },
-      )
+      const bytesBefore = slots.end * sectorBytes
+      const anew = writeAnew(path, { map, readSlot, put })
       closeSync(fd)
-      ;[fd, map, slots, left] = [newFd, to, placed, []]
+      ;({ fd, map, slots } = anew)
+      left = []
       return bytesBefore - slots.end * sectorBytes
     },
     flush() {
@@ -324,27 +296,4 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
   }
 }
 
-/** The map has no room for more. */
-function assertMay(page: number): void {
-  if (page >= mostPages) throw Object.assign(new Error('a file has no such page'), { code: 'EFBIG' })
-}
-
 const flushed = promisify(fdatasync)
-
-function newFile(path: string, put: Put): number {
-  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600)
-  onError(
-    () => writeEmptyMap(fd, put),
-    () => closeSync(fd),
-  )
-  return fd
-}
-
-function onError<T>(work: () => T, undo: () => void): T {
-  try {
-    return work()
-  } catch (error) {
-    undo()
-    throw error
-  }
-}

@@ -13,7 +13,7 @@ const countAt = magic.length
 const chunksAt = sectorBytes
 const header: Slot = { start: 0, length: 2 }
 /** Postgres begins a new file after so many pages. */
-export const mostPages = 131_072
+const mostPages = 131_072
 const chunkPages = 1_024
 const chunkSectors = (chunkPages * 4) / sectorBytes
 const lengthBits = 5
@@ -133,4 +133,9 @@ function countBytes(count: number): Buffer {
 
 function damagedMap(): Error {
   return unreadable('the map of a file of the embedded ledger’s pages is damaged')
+}
+
+/** The map has no room for more. */
+export function assertMay(page: number): void {
+  if (page >= mostPages) throw Object.assign(new Error('a file has no such page'), { code: 'EFBIG' })
 }

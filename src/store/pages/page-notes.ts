@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 
-/** What a file has that is kept in pages: less than a page, so that an older program takes it to be empty. */
+/** The content of a file that is kept in pages: less than a page, so that an older program takes it to be empty. */
 export const note = Buffer.from('PDPAGED1: the pages of this file are in paydirt_pages\n')
 
 export function leaveNote(path: string): void {

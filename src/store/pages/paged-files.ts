@@ -63,7 +63,7 @@ export function createPagedFiles(
       : undefined
   }
 
-  /** What a killed process or an older program has left in the file is taken in. */
+  /** Takes in the pages that a killed process or an older program has left in the file. */
   function takeIn(path: string, file: PageFile): void {
     const { size } = statSync(path)
     if (size >= pageBytes) {
@@ -85,7 +85,7 @@ export function createPagedFiles(
       for (const changed of [folder, root]) flushFolder(changed)
       return openPageFile(pages, nowMs)
     } catch {
-      // What was written is in the file, and stays there.
+      // The pages that were written are in the file, and stay there.
       for (const made of [draft, pages]) removeIfCan(made)
       triesFromMs = nowMs() + triesAgainAfterMs
       return undefined

@@ -15,3 +15,13 @@ export function put(fd: number, bytes: Uint8Array, at: number): void {
 export function unreadable(message: string): Error {
   return Object.assign(new Error(message), { code: 'EIO' })
 }
+
+/** Undoes what a failed step has begun. The error goes on. */
+export function onError<T>(work: () => T, undo: () => void): T {
+  try {
+    return work()
+  } catch (error) {
+    undo()
+    throw error
+  }
+}
