@@ -16,7 +16,9 @@ test('the tables of a run are analysed before its output and its figures are rea
   try {
     const file = makeFile(Array.from({ length: 20 }, (_, index) => `analysed-${index}`))
     await desk.write('first.csv', file.csv)
-    expect((await desk.run(['csv', 'first.csv', '--object', 'company', '--out', 'first-out.csv'])).status).toBe(0)
+    expect(
+      (await desk.run(['csv', 'first.csv', '--object', 'company', '--out', 'first-out.csv'])).status,
+    ).toBe(0)
     const before = await ledger()
     // As many as an earlier file of some size has left.
     await sql`
@@ -26,7 +28,15 @@ test('the tables of a run are analysed before its output and its figures are rea
     await before.close()
 
     await desk.write('second.csv', file.csv.replaceAll('analysed-', 'analysed-again-'))
-    const second = await desk.run(['csv', 'second.csv', '--object', 'company', '--out', 'second-out.csv', '--json'])
+    const second = await desk.run([
+      'csv',
+      'second.csv',
+      '--object',
+      'company',
+      '--out',
+      'second-out.csv',
+      '--json',
+    ])
     expect(second.status).toBe(0)
     const { runId } = second.json() as { runId: string }
     const after = await ledger()
