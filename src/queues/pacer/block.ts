@@ -30,13 +30,9 @@ const firstGrowth = 0.2
 const firstPart = 0.85
 /** A block that outlasts a minute of trials may be a door that every call closes anew: once, it is left alone for so long. */
 const minuteMs = 62_000
-/**
- * Trials of the first block are apart by at most so much, and by no more than so many intervals of the rate that was refused. A
- * ramp comes to about three times the limit, so a bucket or an even spacing mostly serves again after the first wait.
- */
+/** Trials of the first block are apart by at most so much, and by no more than so many intervals of the rate that was refused. */
 const firstTrialGapMs = 250
 const firstTrialGap = 6
-const firstWait = 3
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
   const block: Block = {
@@ -82,14 +78,11 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
 
 /**
  * The first block comes before any rate is known, and each trial is a refusal more: where the ramp was refused at a low rate, there
- * are fewer of them. At a high one they cost little, and tell better where the window ends. After a first trial in vain only a
- * window is likely, which opens as a whole and later.
+ * are fewer of them. At a high one they cost little, and tell better where the window ends.
  */
 function unknownGapMs(lastedMs: number, { blockEndedMs, rate }: Learner): number {
   const isFirst = blockEndedMs === 0 && lastedMs < shortBlockMs
-  const intervalMs = 1000 / rate
-  const waitMs = Math.max(firstWait * intervalMs, 2 * lastedMs)
-  const fewerMs = isFirst ? Math.min(firstTrialGapMs, firstTrialGap * intervalMs, waitMs) : 0
+  const fewerMs = isFirst ? Math.min(firstTrialGapMs, (1000 * firstTrialGap) / rate, lastedMs) : 0
   if (lastedMs > minuteMs && lastedMs < minuteMs + longestPenaltyMs) return longestPenaltyMs
   if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5, fewerMs))
   return Math.min(60_000, Math.max(1000, lastedMs / 20))

@@ -144,8 +144,8 @@ function rateAfterEdge(learner: Learner, sentMs: number): number {
   const { rate, edge, sureness, unrest } = learner
   if (!edge || !mayStep(learner, sentMs, 0)) return rate
   const step = Math.min(mostStep, (stepPart - sureness) * shareRefused(learner, sentMs))
-  // A level that is known is believed: a part of a neighbour's turn is not taken for the limit. It was counted to one request.
-  const known = edge.isAfterRise ? Math.min(rate, unrest.level - 1000 / levelMs) : 0
+  // A level that is known is believed: a part of a neighbour's turn is not taken for the limit.
+  const known = edge.isAfterRise ? Math.min(rate, unrest.level) : 0
   return Math.max(known, rate * (1 - step))
 }
 

@@ -207,7 +207,7 @@ const shapes: Shape[] = [
     toSeconds: 30,
     use: 0.92,
     leastUse: 0.85,
-    refused: 0.018,
+    refused: 0.02,
   },
   {
     name: 'a neighbour who takes another part each second or two',

@@ -36,19 +36,6 @@ describe('learn', () => {
     expect(paceOf(open, start + 4300).epoch).toBeGreaterThan(pace.epoch)
   })
 
-  it('waits with the trials of the first block where the ramp was refused at a low rate, longer after one in vain', () => {
-    const trialAfter = (rate: number, blockEndedMs = 0) => {
-      const ramped = { ...newLearner(settings), rate, blockEndedMs, lastAtMs: start }
-      const blocked = learn(ramped, refused(1000), settings)
-      const first = paceOf(blocked, start + 1000).notBeforeMs - start - 1000
-      const vain = learn(blocked, refused(1000 + first, { epoch: blocked.epoch }), settings)
-      return [first, paceOf(vain, start).notBeforeMs - start - 1000 - first]
-    }
-    expect(trialAfter(20)).toEqual([150, 250])
-    expect(trialAfter(200)).toEqual([100, 100])
-    expect(trialAfter(20, start)).toEqual([100, 100])
-  })
-
   it('finds a minute by the length of the block, and its limit by what was served in it', () => {
     const ramped = run(newLearner(settings), 300, (i) => ok(i * 25))
     const blocked = learn(ramped, refused(7500), settings)
@@ -78,15 +65,6 @@ describe('learn', () => {
     expect(sure.rate / served.rate).toBeCloseTo(0.996, 3)
     const before = learn({ ...served, edge: null }, refused(1400), settings)
     expect(before.rate / served.rate).toBeCloseTo(0.996, 3)
-  })
-
-  it('goes below a level that is known by no more than a request in its three seconds', () => {
-    const edge = { sentMs: start + 500, ok: 0, limited: 0, isAfterRise: true }
-    const unrest = { ...newLearner(settings).unrest, level: 10, foundAtMs: start }
-    const searching = { ...holding(), rate: 10.2, sureness: 0.1, edge, unrest, refusalKnownMs: start + 500 }
-    const totals = { ok: 8, limited: 1 }
-    const lower = learn({ ...searching, totals }, refused(1500), settings)
-    expect(lower.rate).toBeCloseTo(10 - 1 / 3)
   })
 
   it('climbs faster and faster without a refusal, to at most twice the rate in the first minute of a probe', () => {
