@@ -13,11 +13,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fuzzCases, testSeed } from '../../../test/support/seed.ts'
+import { contents, everMs, numbers, pageOf } from './page-file.fixture.ts'
 import { createPageFile, openPageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
 import { put } from './put.ts'
-
-import { contents, numbers, pageOf } from './page-file.fixture.ts'
 
 let folder: string
 let path: string
@@ -26,8 +25,6 @@ beforeEach(() => {
   path = join(folder, 'pages')
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
-
-const everMs = Number.MAX_SAFE_INTEGER
 
 test('on a disk that is full now and then, what was written is there when the file is opened again', async () => {
   const random = numbers(testSeed() + 2)

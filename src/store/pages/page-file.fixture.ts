@@ -2,6 +2,9 @@ import { expect } from 'vitest'
 import type { PageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
 
+/** A time after every page was written: all of them are compressed. */
+export const everMs = Number.MAX_SAFE_INTEGER
+
 export function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0 || 1
   return (below) => {

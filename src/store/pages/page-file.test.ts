@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fuzzCases, testSeed } from '../../../test/support/seed.ts'
+import { contents, everMs, numbers, pageOf } from './page-file.fixture.ts'
 import { createPageFile, openPageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
 import { put } from './put.ts'
-
-import { contents, numbers, pageOf } from './page-file.fixture.ts'
 
 let folder: string
 let path: string
@@ -16,8 +15,6 @@ beforeEach(() => {
   path = join(folder, 'pages')
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
-
-const everMs = Number.MAX_SAFE_INTEGER
 
 test('reads what was written, whatever was compressed, cut off, written anew and opened again', async () => {
   const random = numbers(testSeed())

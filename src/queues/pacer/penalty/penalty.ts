@@ -169,7 +169,7 @@ function withEvidence(
   return { ...open, rate, penalty: { ...times, evidence, ...search } }
 }
 
-/** Whatever the evidence, it is below the rate that was refused, and not by more than a bucket explains. */
+/** The chosen rate is below the one that was refused, and by no more than a bucket explains. */
 function within(refusedRate: number, perSecond: number): number {
   return Math.min((1 - margin) * refusedRate, Math.max(leastPart * refusedRate, perSecond))
 }
