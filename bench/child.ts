@@ -32,6 +32,10 @@ export async function startChild(
     env: { ...leanEnv, ...process.env, ...options.env },
   })
   const ended = once(child, 'exit')
+  // Its servers are gone too when this process ends before it, and it would wait for them.
+  const abandon = () => void child.kill('SIGKILL')
+  process.once('exit', abandon)
+  void ended.then(() => process.off('exit', abandon))
   const open = new Map<number, { resolve: (answer: never) => void; reject: (error: Error) => void }>()
   let asked = 0
   const fail = (error: Error) => {

@@ -12,6 +12,7 @@ import { overhead } from './overhead.ts'
 import { pacerCommands } from './pacer-commands.ts'
 import { pacing } from './pacing.ts'
 import { scale } from './scale.ts'
+import { useScratch } from './scratch.ts'
 import { start } from './start.ts'
 import { syncMemory } from './sync-memory.ts'
 import { printTable } from './table.ts'
@@ -52,9 +53,24 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 const results: Record<string, unknown> = {}
-for (const name of wanted) results[name] = await runsOf(name)
-if (json) process.stdout.write(`${JSON.stringify({ machine: machine(), results })}\n`)
-else process.stdout.write(`${JSON.stringify(machine())}\n`)
+useScratch(printResults)
+for (const name of wanted) {
+  try {
+    results[name] = await runsOf(name)
+  } catch (error) {
+    // The others are measured all the same.
+    const problem = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${name} failed: ${problem}\n`)
+    results[name] = { error: problem }
+    process.exitCode = 1
+  }
+}
+printResults()
+
+function printResults(): void {
+  if (json) process.stdout.write(`${JSON.stringify({ machine: machine(), results })}\n`)
+  else process.stdout.write(`${JSON.stringify(machine())}\n`)
+}
 
 /** A single run as it is, several with the median of each number, as runs on a shared machine differ. */
 async function runsOf(name: string): Promise<unknown> {

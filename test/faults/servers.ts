@@ -142,12 +142,16 @@ export async function serverOf(options: {
     await exited
   }
 
+  // Ctrl-C in a terminal reaches the server too; a signal to this process alone does not.
+  const abandon = () => void child.kill(options.killSignal)
+  process.on('exit', abandon)
   await start()
   return {
     url: options.url,
     start,
     kill: () => end(options.killSignal),
     async stop() {
+      process.off('exit', abandon)
       if (child.exitCode === null && child.signalCode === null) await end(options.killSignal)
       await rm(options.folder, { recursive: true, force: true })
     },
