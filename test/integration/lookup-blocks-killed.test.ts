@@ -41,6 +41,11 @@ test('killed between claims and blocks, another has taken the lookups over: the 
   ])
   expect(held).toEqual(keys.map(() => 'lost'))
   expect(await process.queues.countLookups('background')).toBe(16)
+
+  // The first process was slow, not dead: its block comes, a worker has its lock, and the lookups are the second block's.
+  await world.redis.set(`${world.prefix}:lookup-block:${first?.id}:lock`, 'token', 'PX', 60_000)
+  const slow = { id: first?.id ?? '', token: 'token', ended: [], begin: keys.map(lookupJobId) }
+  expect(await world.claims.step([slow])).toEqual(keys.map(() => 'gone'))
 })
 
 test('killed in the middle of a block: another does what was under way and what waited, and nothing that had ended', async () => {

@@ -64,11 +64,12 @@ test('what waits, is under way or comes again is not added a second time, in a b
   await addAll()
   expect(await queues.countLookups('background')).toBe(40)
   const worker = process.work(2, async (key, starts) => {
-    if (key === again && starts === 1) return { againInMs: 300 }
+    if (key === again && starts === 1) return { againInMs: 1_000 }
     await mayEnd
   })
   await until(() => expect(worker.starts).toContain(slow))
   await until(async () => expect(await world.redis.zcard(`${world.prefix}:lookup:delayed`)).toBe(1))
+  await until(async () => expect(Object.keys(await world.claimed())).toHaveLength(39))
   await addAll()
   expect(await queues.countLookups('background')).toBe(40)
   end()
@@ -112,6 +113,20 @@ test('a lookup that takes long holds up none of its block, and one that fails en
   await until(() => expect(worker.starts).toHaveLength(17))
   end()
   await until(async () => expect(await process.queues.countLookups('background')).toBe(0))
+})
+
+test('a process whose slots are taken leaves blocks to others', async () => {
+  const [busy, free] = [await world.startProcess(), await world.startProcess()]
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>()
+  const first = busy.work(2, () => mayEnd)
+  await busy.queues.addLookups('background', keysOf(48), much)
+  await until(() => expect(first.starts).toHaveLength(2))
+  const second = free.work(40, async () => {})
+  await until(() => expect(second.starts).toHaveLength(32))
+  expect(await world.ids('active')).toHaveLength(1)
+  end()
+  await until(async () => expect(await busy.queues.countLookups('background')).toBe(0))
+  expect(first.starts).toHaveLength(16)
 })
 
 test('a press takes a lookup out of a block that waits or is at hand, and leaves what a worker has begun', async () => {

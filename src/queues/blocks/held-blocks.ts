@@ -69,7 +69,7 @@ export function createHeldBlocks(options: {
   function turn(): void {
     isPlanned = false
     const begin: Held[] = []
-    while (!isStopped && ready.length > 0 && slots.tryTake()) begin.push(ready.shift() as Held)
+    while (ready.length > 0 && slots.tryTake()) begin.push(ready.shift() as Held)
     const done = ended
     ended = []
     if (begin.length + done.length > 0) void tell(done, begin)
@@ -91,14 +91,15 @@ export function createHeldBlocks(options: {
 
   /** Whether Redis has done it is not known, and doing it again changes nothing. */
   function tellLater(done: readonly Held[], begin: readonly Held[]): void {
-    for (const _ of begin) slots.release()
     setTimeout(() => {
       underWay -= begin.length + done.length
+      for (const _ of begin) slots.release()
       ended.push(...done)
       // Their claims are left: when the block has ended, they hold nothing.
       if (isStopped) drop(begin)
       else ready.unshift(...begin)
       planTurn()
+      tellIdle()
     }, retryMs)
   }
 
@@ -120,6 +121,10 @@ export function createHeldBlocks(options: {
   function leave(block: HeldBlock): void {
     underWay -= 1
     countDown(block)
+    tellIdle()
+  }
+
+  function tellIdle(): void {
     if (isIdle()) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
