@@ -101,7 +101,7 @@ export function startBlockWorker(options: {
 
   async function closeInOrder(): Promise<void> {
     const left = held.stop()
-    await options.giveBack(left)
+    await options.giveBack(left).catch(onError)
     await held.idle()
     await Promise.all(ending)
   }
@@ -112,7 +112,7 @@ export function startBlockWorker(options: {
       wake()
       let timer: NodeJS.Timeout | undefined
       const graceOver = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)))
-      await Promise.race([closeInOrder().catch(onError), graceOver])
+      await Promise.race([closeInOrder(), graceOver])
       clearInterval(renewal)
       // Ends a fetch that waits. One that has been answered meanwhile puts its block back.
       await worker.close(true)
