@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { createClaims } from '../../src/queues/blocks/claims.ts'
 import { openRedis, type RedisConnection } from '../../src/queues/connection.ts'
@@ -77,13 +78,7 @@ export async function openBlockWorld() {
   async function everyKey(): Promise<string[]> {
     const keys = []
     for (let cursor = ''; cursor !== '0';) {
-      const [next, page] = await (redis as import('ioredis').Redis).scan(
-        cursor || '0',
-        'MATCH',
-        `${prefix}:*`,
-        'COUNT',
-        1_000,
-      )
+      const [next, page] = await (redis as Redis).scan(cursor || '0', 'MATCH', `${prefix}:*`, 'COUNT', 1_000)
       keys.push(...page)
       cursor = next
     }

@@ -42,41 +42,74 @@ export function startBlockWorker(options: {
   const locked = new Map<string, { token: string; starts: number }>()
   const ending = new Set<Promise<unknown>>()
   let wake = () => {}
+  /** The last look found the queue empty: the next one waits for a block, and nobody waits for it. */
+  let isDrained = true
+  /** What is at hand begins after the next look, so that it begins together with what comes. */
+  let isAwaited = false
 
   const held = createHeldBlocks({
     claims,
     slots,
     work: (key, { id }) => options.work(key, locked.get(id)?.starts ?? 1).catch(onFailed),
-    onWantsMore: () => wake(),
+    fetch() {
+      isAwaited = !isDrained
+      wake()
+      return isAwaited
+    },
     onError,
   })
 
   async function fetchBlocks(): Promise<void> {
+    let size = 1
     while (!closing.signal.aborted) {
-      if (!held.wantsMore()) {
+      const lacks = held.lacks()
+      if (lacks <= 0) {
+        // Jobs of their own have taken the slots in between.
+        if (isAwaited) tellFetched()
         await new Promise<void>((resolve) => (wake = resolve))
         continue
       }
       try {
-        const token = randomUUID()
-        const job = (await worker.getNextJob(token)) as Job | undefined
-        if (job) await take(job, token)
+        // At once, so that their lookups begin together. A queue that was empty is waited for.
+        const count = isDrained ? 1 : Math.ceil(lacks / size)
+        const sizes = await Promise.all(Array.from({ length: count }, fetchOne))
+        isDrained = sizes.includes(0)
+        size = Math.max(1, ...sizes)
+        tellFetched()
       } catch (error) {
         if (!closing.signal.aborted) onError(error as Error)
+        isDrained = true
+        tellFetched()
         await pause(retryMs, closing.signal)
       }
     }
   }
 
-  async function take(job: Job, token: string): Promise<void> {
+  function tellFetched(): void {
+    isAwaited = false
+    held.fetched()
+  }
+
+  /** Returns the number of lookups in the block that was taken, 0 without one. */
+  async function fetchOne(): Promise<number> {
+    const token = randomUUID()
+    const job = (await worker.getNextJob(token)) as Job | undefined
+    return job ? take(job, token) : 0
+  }
+
+  async function take(job: Job, token: string): Promise<number> {
     // Fetched while the worker was closing.
-    if (closing.signal.aborted) return void (await job.moveToWait(token))
+    if (closing.signal.aborted) {
+      await job.moveToWait(token)
+      return 0
+    }
     const block = blockJob.safeParse(job.data)
     // Its lookups are found again when their leases end.
     if (job.deferredFailure || !block.success || !job.id) {
       const error = new UnrecoverableError(job.deferredFailure || 'a block of lookups cannot be read')
       onFailed(error)
-      return void (await job.moveToFailed(error, token))
+      await job.moveToFailed(error, token)
+      return 1
     }
     const { id } = job
     locked.set(id, { token, starts: job.attemptsStarted })
@@ -86,7 +119,9 @@ export function startBlockWorker(options: {
       ending.add(ended)
       void ended.finally(() => ending.delete(ended))
     }
-    held.put({ id, token, keys: block.data.keys, end } satisfies Block)
+    const { keys } = block.data
+    held.put({ id, token, keys, end } satisfies Block)
+    return Math.max(1, keys.length)
   }
 
   const renewal = setInterval(() => void renew().catch(onError), renewMs)

@@ -11,7 +11,8 @@ const keysOf = (count: number, name = 'a') =>
 function stage({
   size = 4,
   answer,
-}: { size?: number; answer?: (steps: readonly BlockStep[]) => unknown } = {}) {
+  isFetching = false,
+}: { size?: number; answer?: (steps: readonly BlockStep[]) => unknown; isFetching?: boolean } = {}) {
   const told: BlockStep[][] = []
   const started: LookupKey[] = []
   const errors: string[] = []
@@ -30,7 +31,7 @@ function stage({
       started.push(key)
       await new Promise<void>((resolve) => void ends.set(key, resolve))
     },
-    onWantsMore: () => {},
+    fetch: () => isFetching,
     onError: ({ message }) => void errors.push(message),
   })
   return {
@@ -40,8 +41,10 @@ function stage({
     started,
     errors,
     ended,
-    put: (id: string, keys: LookupKey[]) =>
-      held.put({ id, token: 't', keys, end: () => void ended.push(id) }),
+    put(id: string, keys: LookupKey[]) {
+      held.put({ id, token: 't', keys, end: () => void ended.push(id) })
+      held.fetched()
+    },
     finish: (keys: readonly LookupKey[]) => keys.forEach((key) => ends.get(key)?.()),
     turns: async () => {
       for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -69,6 +72,29 @@ test('what begins and ends in one turn, of several blocks, is one command', asyn
   await turns()
   expect(told).toHaveLength(3)
   expect(ended).toEqual(['one', 'two'])
+})
+
+test('with blocks on their way, what is at hand begins together with what comes', async () => {
+  const { held, put, told, started, finish, turns } = stage({ size: 4, isFetching: true })
+  const [one, two] = [keysOf(6, 'one'), keysOf(3, 'two')]
+  put('one', one)
+  await turns()
+  expect(started).toHaveLength(4)
+  finish(one.slice(0, 4))
+  await turns()
+  // Two are at hand for four free slots.
+  expect([started.length, told.length]).toEqual([4, 1])
+  put('two', two)
+  await turns()
+  expect(started).toEqual([...one, ...two.slice(0, 2)])
+  expect(told).toHaveLength(2)
+  finish([...one.slice(4), ...two])
+  await turns()
+  // A look that found nothing lets the rest begin, and what has ended is told.
+  held.fetched()
+  await turns()
+  expect(started).toEqual([...one, ...two])
+  expect(told.at(-1)?.flatMap(({ ended }) => ended)).toHaveLength(4)
 })
 
 test('slots of lookups that are gone are free for others at once', async () => {
@@ -152,10 +178,11 @@ test('a lookup does not run in the context of the one whose end made room for it
       scope.enterWith(key)
       await Promise.resolve()
     },
-    onWantsMore: () => {},
+    fetch: () => false,
     onError: () => {},
   })
   held.put({ id: 'block', token: 't', keys: keysOf(3), end: () => {} })
+  held.fetched()
   await held.idle()
   expect(seen).toEqual([undefined, undefined, undefined])
 })

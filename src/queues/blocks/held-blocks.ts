@@ -25,10 +25,12 @@ interface Held {
 }
 
 export interface HeldBlocks {
-  /** Takes the lookups of a block, to begin them as slots come free. */
+  /** Takes the lookups of a block, to begin them after `fetched` as slots come free. */
   put(block: Block): void
-  /** Returns true when a slot is free for which no lookup is at hand. */
-  wantsMore(): boolean
+  /** Says that a fetch has ended: what is at hand begins. */
+  fetched(): void
+  /** Returns the number of free slots for which no lookup is at hand. */
+  lacks(): number
   /** Begins nothing more. Returns the lookups that were not begun; the rest of their blocks goes on. */
   stop(): LookupKey[]
   /** Resolves when nothing of any block is under way. */
@@ -46,15 +48,19 @@ export function createHeldBlocks(options: {
   slots: Slots
   /** Does one lookup and stores what comes next. Never throws. */
   work: (key: LookupKey, block: Block) => Promise<void>
-  /** Called when a slot may be free for which no lookup is at hand. */
-  onWantsMore: () => void
+  /**
+   * Called when slots are free for which no lookup is at hand. Returns true when blocks are on their way, or `fetched` will say that none are.
+   */
+  fetch: () => boolean
   onError: (error: Error) => void
 }): HeldBlocks {
   const { claims, slots } = options
   const ready: Held[] = []
   let ended: Held[] = []
+  /** Lookups that are being told to Redis, or done. */
   let underWay = 0
   let isPlanned = false
+  let hasFetched = false
   let isStopped = false
   const whenIdle: (() => void)[] = []
   // What begins at the end of another lookup has neither its log fields nor its trace.
@@ -68,12 +74,14 @@ export function createHeldBlocks(options: {
 
   function turn(): void {
     isPlanned = false
+    // Lookups that begin together take every step of the ledger in one group.
+    if (lacks() > 0 && options.fetch() && !hasFetched) return
+    hasFetched = false
     const begin: Held[] = []
     while (ready.length > 0 && slots.tryTake()) begin.push(ready.shift() as Held)
     const done = ended
     ended = []
     if (begin.length + done.length > 0) void tell(done, begin)
-    if (wantsMore()) options.onWantsMore()
   }
 
   async function tell(done: readonly Held[], begin: readonly Held[]): Promise<void> {
@@ -105,9 +113,9 @@ export function createHeldBlocks(options: {
 
   async function run(held: Held): Promise<void> {
     await options.work(held.key, held.block)
-    slots.release()
     underWay -= 1
     ended.push(held)
+    slots.release()
     planTurn()
   }
 
@@ -137,8 +145,8 @@ export function createHeldBlocks(options: {
     if (block.left === 0) block.end()
   }
 
-  function wantsMore(): boolean {
-    return !isStopped && slots.free() > ready.length
+  function lacks(): number {
+    return isStopped ? 0 : slots.free() - ready.length
   }
 
   function isIdle(): boolean {
@@ -152,10 +160,14 @@ export function createHeldBlocks(options: {
       const held: HeldBlock = { ...block, left: block.keys.length }
       ready.push(...block.keys.map((key) => ({ block: held, key, id: lookupJobId(key) })))
       if (held.left === 0) held.end()
+    },
+
+    fetched() {
+      hasFetched = true
       planTurn()
     },
 
-    wantsMore,
+    lacks,
 
     stop() {
       isStopped = true
