@@ -1,7 +1,7 @@
 // BullMQ alone: one job per lookup, and a processor that does nothing.
 import { Queue, Worker } from 'bullmq'
 import { openRedis } from '../src/queues/connection.ts'
-import { jobOptions, workerOptions } from '../src/queues/queues.ts'
+import { jobOptions, workerOptions } from '../src/queues/working.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter } from './meter.ts'
 

@@ -22,5 +22,7 @@ function senderOf({ args }: { name: string; args: unknown[] }): keyof RedisComma
   const key = args.find((each) => typeof each === 'string' && each.includes(':'))
   if (key === undefined) return 'other'
   if (String(key).includes(':pacer:')) return 'pacer'
-  return /:(lookup|lookup-hot|write-back):/.test(`${String(key)}:`) ? 'queue' : 'other'
+  return /:(lookup|lookup-block|lookup-claims|lookup-hot|write-back):/.test(`${String(key)}:`)
+    ? 'queue'
+    : 'other'
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { Queue, type Job } from 'bullmq'
 import type { RedisClient } from './redis-client.ts'
+import { createClaims } from './blocks/claims.ts'
 import { queueNames } from './jobs.ts'
 import { scheduleQueueName } from './schedules.ts'
 
@@ -9,6 +10,7 @@ import { scheduleQueueName } from './schedules.ts'
 export interface QueueBoard {
   /** Returns one adapter per queue. They show no data of a record. With `readOnly` they change nothing. */
   adapters(options: { readOnly: boolean }): BullMQAdapter[]
+  /** Background lookups in blocks are counted one by one. */
   depths(): Promise<{ name: string; waiting: number; active: number; delayed: number }[]>
   close(): Promise<void>
 }
@@ -18,28 +20,33 @@ export function createQueueBoard(
   redis: RedisClient,
   { prefix, onError }: { prefix: string; onError: (error: Error) => void },
 ): QueueBoard {
-  const queues = [queueNames.hot, queueNames.background, queueNames.writeBack, scheduleQueueName].map(
-    (name) => {
-      const queue = new Queue(name, { connection: redis, prefix })
-      queue.on('error', onError)
-      return queue
-    },
-  )
+  const open = (name: string) => {
+    const queue = new Queue(name, { connection: redis, prefix })
+    queue.on('error', onError)
+    return queue
+  }
+  const { background } = queueNames
+  const counted = [queueNames.hot, background, queueNames.writeBack, scheduleQueueName].map(open)
+  const queues = [...counted, open(queueNames.blocks)]
+  const claims = createClaims(redis, prefix)
 
   return {
     adapters: ({ readOnly }) => queues.map((queue) => new MaskedAdapter(queue, { readOnlyMode: readOnly })),
-    depths: () =>
-      Promise.all(
-        queues.map(async (queue) => {
+    async depths() {
+      const inBlocks = claims.count()
+      return Promise.all(
+        counted.map(async (queue) => {
           const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed')
+          const { waiting, begun } = queue.name === background ? await inBlocks : { waiting: 0, begun: 0 }
           return {
             name: queue.name,
-            waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
-            active: counts['active'] ?? 0,
+            waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0) + waiting,
+            active: (counts['active'] ?? 0) + begun,
             delayed: counts['delayed'] ?? 0,
           }
         }),
-      ),
+      )
+    },
     async close() {
       await Promise.all(queues.map((queue) => queue.close()))
     },

@@ -1,19 +1,29 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { LookupKey } from '../domain/keys.ts'
-import type { Lane } from '../domain/ports/send-permit.ts'
 
-/** The schema of each queue's jobs. A job carries names, never data: the data is in SQL. */
-export const lookupJob = z.object({ key: z.string().transform((key) => key as LookupKey) })
+const lookupKey = z.string().transform((key) => key as LookupKey)
+
+/**
+ * The schema of each queue's jobs. A job carries names, never data: the data is in SQL. `starts` counts how often a lookup was started
+ * as part of a block, before it had a job of its own.
+ */
+export const lookupJob = z.object({ key: lookupKey, starts: z.number().int().min(0).default(0) })
+/** What is taken out of a block leaves an empty text. */
+export const blockJob = z.object({
+  keys: z.array(lookupKey).transform((keys) => keys.filter((key) => key !== '')),
+})
 export const writeBackJob = z.object({ connector: z.string(), entity: z.string() })
 
 export type WriteBackJob = z.infer<typeof writeBackJob>
 
-export const queueNames = { background: 'lookup', hot: 'lookup-hot', writeBack: 'write-back' } as const
-
-export function lookupQueueName(lane: Lane): string {
-  return queueNames[lane]
-}
+/** `blocks` and `background` are one lane. */
+export const queueNames = {
+  background: 'lookup',
+  blocks: 'lookup-block',
+  hot: 'lookup-hot',
+  writeBack: 'write-back',
+} as const
 
 /**
  * Returns the id of a lookup's job, so that a lookup has one job however often it is added. BullMQ refuses ids that are

@@ -3,7 +3,7 @@ import type { RedisClient } from './redis-client.ts'
 import { z } from 'zod'
 import type { CronTimes } from './cron.ts'
 import type { QueueTelemetry } from './telemetry.ts'
-import { closeWithin, jobOptions, workerOptions, type QueueWorker } from './queues.ts'
+import { closeWithin, jobOptions, workerOptions, type QueueWorker } from './working.ts'
 
 export const scheduleQueueName = 'schedule'
 

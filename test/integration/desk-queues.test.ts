@@ -39,7 +39,18 @@ test('the board shows jobs without whom they are about, and changes nothing for 
     expect(one).not.toMatch(/jane|acme/)
     expect(await board.depths()).toContainEqual({ name: 'lookup', waiting: 1, active: 0, delayed: 0 })
 
+    // Lookups that were put together are a job of another queue; they are counted as lookups.
+    const john = ['contact.lookup|john.doe@acme.test', 'contact.lookup|jack.doe@acme.test'] as LookupKey[]
+    await queues.addLookups('background', john, 1_000)
+    const together = await (
+      await looking.request('/queues/api/queues?activeQueue=lookup-block&status=waiting')
+    ).text()
+    expect(together.match(/contact\.lookup\|#/g)).toHaveLength(2)
+    expect(together).not.toMatch(/john|jack|acme/)
+    expect(await board.depths()).toContainEqual({ name: 'lookup', waiting: 3, active: 0, delayed: 0 })
+
     const empty = { method: 'PUT' }
+    expect((await acting.request('/queues/api/queues/lookup-block/empty', empty)).status).toBe(200)
     expect((await looking.request('/queues/api/queues/lookup/empty', empty)).status).toBe(405)
     expect(await queues.countLookups('background')).toBe(1)
     expect((await acting.request('/queues/api/queues/lookup/empty', empty)).status).toBe(200)

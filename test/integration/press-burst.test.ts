@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { profileFieldNames } from '../../src/domain/fields.ts'
 import type { WriteBackJob } from '../../src/queues/jobs.ts'
-import type { Outcome } from '../../src/queues/queues.ts'
+import type { Outcome } from '../../src/queues/working.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openHouse } from '../support/house.ts'

@@ -15,6 +15,11 @@ if (missing !== undefined) process.stderr.write(`workers-killed: left out, ${mis
 
 const latencyMs = 1_500
 const concurrency = 4
+/** So few that each lookup has a job of its own, and enough for blocks of four. */
+const sizes = [
+  { companies: 24, slots: concurrency },
+  { companies: 96, slots: 16 },
+]
 // Lock 15 s, looked at every 5 s (docs/decisions/0004-queue.md), and then the lookup itself.
 const movedWithinMs = 20_000
 
@@ -35,34 +40,40 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
     await servers.postgres.stop()
   })
 
-  test("a killed worker's jobs are another's within 20 s, and nothing is paid for twice", async () => {
-    const stage = await setStage(24)
-    const doomed = stage.start()
-    const inHand = await stage.untilSent(concurrency)
-    stage.start()
-    doomed.kill('SIGKILL')
-    const killedMs = performance.now()
-    await doomed.ended
-    await stage.untilAnswered(inHand)
-    expect(performance.now() - killedMs).toBeLessThan(movedWithinMs + latencyMs + 2_000)
-    await stage.expectAllWrittenOnce()
-  })
+  test.each(sizes)(
+    "a killed worker's $companies lookups are another's within 20 s, and nothing is paid for twice",
+    async ({ companies, slots }) => {
+      const stage = await setStage(companies, slots)
+      const doomed = stage.start()
+      const inHand = await stage.untilSent(slots)
+      stage.start()
+      doomed.kill('SIGKILL')
+      const killedMs = performance.now()
+      await doomed.ended
+      await stage.untilAnswered(inHand)
+      expect(performance.now() - killedMs).toBeLessThan(movedWithinMs + latencyMs + 2_000)
+      await stage.expectAllWrittenOnce()
+    },
+  )
 
-  test('a worker that is told to stop ends what it has in hand, and leaves the rest to the others', async () => {
-    const stage = await setStage(24)
-    const leaving = stage.start()
-    const inHand = await stage.untilSent(concurrency)
-    leaving.kill('SIGTERM')
-    const toldMs = performance.now()
-    const { status, stderr } = await leaving.ended
-    expect(stderr).toContain('stopping')
-    expect(status).toBe(0)
-    expect(performance.now() - toldMs).toBeLessThan(15_000)
-    expect(await stage.openCharges()).toEqual([])
-    await stage.untilAnswered(inHand)
-    stage.start()
-    await stage.expectAllWrittenOnce()
-  })
+  test.each(sizes)(
+    'a worker that is told to stop ends what it has in hand, and leaves the rest of $companies to the others',
+    async ({ companies, slots }) => {
+      const stage = await setStage(companies, slots)
+      const leaving = stage.start()
+      const inHand = await stage.untilSent(slots)
+      leaving.kill('SIGTERM')
+      const toldMs = performance.now()
+      const { status, stderr } = await leaving.ended
+      expect(stderr).toContain('stopping')
+      expect(status).toBe(0)
+      expect(performance.now() - toldMs).toBeLessThan(15_000)
+      expect(await stage.openCharges()).toEqual([])
+      await stage.untilAnswered(inHand)
+      stage.start()
+      await stage.expectAllWrittenOnce()
+    },
+  )
 
   test('two are faster than one where one alone cannot reach the limit of the service', async () => {
     const stage = await setStage(80)
@@ -76,9 +87,9 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
     await stage.expectAllWrittenOnce()
   })
 
-  async function setStage(companies: number) {
+  async function setStage(companies: number, slots = concurrency) {
     const house = await openServiceHouse(servers, sandbox, {
-      pacing: { startPerSecond: 200, concurrency },
+      pacing: { startPerSecond: 200, concurrency: slots },
     })
     house.addCompanies(companies)
     const config = resolveConfig(readEnvironment(house.environment), {})

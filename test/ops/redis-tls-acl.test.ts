@@ -55,13 +55,21 @@ test.skipIf(missing !== undefined)(
     const keys = ['company.lookup|one.test', 'company.lookup|two.test'] as LookupKey[]
     await queues.addLookups('background', keys)
     await queues.hurryLookups(keys)
+    const inBlocks = ['company.lookup|three.test', 'company.lookup|four.test'] as LookupKey[]
+    const blocks = queues.workLookups('background', 2, async (key, starts) => {
+      seen.set(key, starts)
+      return starts === 1 ? { againInMs: 1 } : undefined
+    })
+    await queues.addLookups('background', inBlocks, 1_000)
+    await queues.countLookups('background')
     await schedules.setSchedulers([{ name: 'nightly', cron: '* * * * *', timeZone: 'UTC' } as never])
     await queues.addWriteBack({ connector: 'hubspot', entity: 'companies' } as never)
     const pacers = createPacers(redis, { host: 'data.test', access: 'paid', prefix: 'paydirt' })
     expect(await pacers.lookup.take({ lane: 'hot', maxWaitMs: 5_000 })).toMatchObject({ granted: true })
     await pacers.lookup.snapshot()
-    await expect.poll(() => [...seen.values()], { timeout: 60_000 }).toEqual([2, 2])
+    await expect.poll(() => [...seen.values()], { timeout: 60_000 }).toEqual([2, 2, 2, 2])
     await worker.close(1_000)
+    await blocks.close(1_000)
     await expect(redis.flushall()).rejects.toThrow(/NOPERM/)
     await expect(redis.get('other:key')).rejects.toThrow(/NOPERM/)
     await queues.close()

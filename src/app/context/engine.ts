@@ -10,6 +10,7 @@ import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Chain } from '../../pay/chain/chain.ts'
 import type { Payer } from '../../pay/payer.ts'
+import { largestBlock } from '../../queues/blocks/block-size.ts'
 import { createCallBudget } from '../../queues/call-budget.ts'
 import { openRedis, type RedisConnection } from '../../queues/connection.ts'
 import type { Pacer } from '../../queues/pacer/pacer.ts'
@@ -194,6 +195,7 @@ async function openQueues({ config, log, isTraced, onOpened }: EngineOptions) {
   const queues = createQueues(redis.redis, {
     prefix: config.redisPrefix,
     telemetry: queueTelemetry,
+    largestBlock: largestBlock(config.concurrency),
     onError: (error) =>
       moduleLog(log, 'queues').debug(
         { code: (error as { code?: string }).code, message: error.message },

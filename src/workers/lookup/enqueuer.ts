@@ -9,7 +9,7 @@ export interface EnqueuerOptions {
   lookups: Pick<LookupLedger, 'lease' | 'dropLeases'>
   queues: Pick<Queues, 'addLookups' | 'countLookups' | 'wasEmptied'>
   owner: LeaseOwner
-  /** The most jobs that a lane may have in Redis, however large the run is. */
+  /** The most lookups that a lane may have in Redis, however large the run is. */
   highWater: number
   leaseMs: number
   /** Puts background lookups into batches. Hot ones are sent alone, at once. */
@@ -34,12 +34,13 @@ export function startEnqueuer(options: EnqueuerOptions): PollLoop {
   }
 
   async function feed(lane: Lane): Promise<number> {
-    const room = options.highWater - (await queues.countLookups(lane))
+    const ahead = await queues.countLookups(lane)
+    const room = options.highWater - ahead
     // Leasing a handful at a time costs more than it gains, so a nearly full queue gets no more.
     if (room < options.highWater / 4) return 0
     const leasedUntil = new Date(options.now().getTime() + options.leaseMs)
     const keys = await lookups.lease(room, options.leaseMs, lane === 'hot', options.owner)
-    await queues.addLookups(lane, lane === 'hot' ? keys : await options.batch(keys, leasedUntil))
+    await queues.addLookups(lane, lane === 'hot' ? keys : await options.batch(keys, leasedUntil), ahead)
     return keys.length
   }
 

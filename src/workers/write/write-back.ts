@@ -1,7 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, PaydirtError, RetriableError, describeUnexpected } from '../../domain/errors.ts'
 import type { WriteBackJob } from '../../queues/jobs.ts'
-import type { Outcome } from '../../queues/queues.ts'
+import type { Outcome } from '../../queues/working.ts'
 import { goFirst } from '../../store/database/go-first.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
 import type { ReadyTask, ReadyTasks } from '../../store/runs/ready-tasks.ts'
