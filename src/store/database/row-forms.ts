@@ -6,7 +6,7 @@ import { operations } from '../../domain/words.ts'
 import { packsRows, type Connected } from '../packed/ledger-adapter.ts'
 import { fieldsName, isObject, packJson, profileName, type PackedJson } from '../packed/packed-json.ts'
 import { patchLetters } from '../packed/patch-fields.ts'
-import { storable } from './parameters.ts'
+import { isStorableText, storable } from './parameters.ts'
 
 /** Compressing less than this saves nothing. */
 const leastLength = 120
@@ -15,15 +15,24 @@ const leastLength = 120
 export interface RowForms {
   /** True where values are stored as they are, but for what no column takes. */
   isPlain: boolean
-  answer(key: LookupKey, answer: Record<string, unknown> | null): PackedJson | null
+  answer(key: LookupKey, answer: Record<string, unknown> | null): FormedAnswer
   patch(patch: Patch | null): PackedJson | null
   /** Takes and returns JSON: the order of its names is part of the bytes that are sent again. */
   authorization(json: string): string
 }
 
+interface FormedAnswer {
+  stored: PackedJson | null
+  /** Whoever reads the row finds what was given: nothing was left out that no column takes. */
+  isAsGiven: boolean
+}
+
 const plain: RowForms = {
   isPlain: true,
-  answer: (_, answer) => storable(answer),
+  answer(_, answer) {
+    const stored = storable(answer)
+    return { stored, isAsGiven: stored === answer }
+  },
   patch: (patch) => patch,
   authorization: (json) => json,
 }
@@ -44,17 +53,23 @@ const packedOperations: ReadonlySet<string> = new Set(
   operations.filter((operation) => operationRow(operation).kind === 'lookup'),
 )
 
-function packAnswer(key: LookupKey, answer: Record<string, unknown> | null): PackedJson | null {
-  const clean = storable(answer)
-  if (clean === null || Array.isArray(clean) || !packedOperations.has(key.slice(0, key.indexOf('|'))))
-    return clean
-  const json = JSON.stringify(clean)
-  if (json.length < leastLength) return clean
-  return packJson('a', json, {
+function packAnswer(key: LookupKey, answer: Record<string, unknown> | null): FormedAnswer {
+  const given = JSON.stringify(answer)
+  const isAsGiven = isStorableText(given)
+  const clean = isAsGiven ? answer : storable(answer)
+  const json = isAsGiven ? given : JSON.stringify(clean)
+  const isPacked =
+    clean !== null &&
+    !Array.isArray(clean) &&
+    packedOperations.has(key.slice(0, key.indexOf('|'))) &&
+    json.length >= leastLength
+  if (!isPacked) return { stored: clean, isAsGiven }
+  const stored = packJson('a', json, {
     // SQL looks for the service's words about the request.
     ...('metadata' in clean ? { metadata: clean['metadata'] } : {}),
     ...(profileKeys.every((name) => Object.hasOwn(clean, name)) ? { [profileName]: true } : {}),
   })
+  return { stored, isAsGiven }
 }
 
 /** The fields go by a letter each, so that reports count them without unpacking, and their values as a list. */
