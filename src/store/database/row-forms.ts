@@ -6,6 +6,7 @@ import { operations } from '../../domain/words.ts'
 import { packsRows, type Connected } from '../packed/ledger-adapter.ts'
 import { fieldsName, isObject, packJson, profileName, type PackedJson } from '../packed/packed-json.ts'
 import { patchLetters } from '../packed/patch-fields.ts'
+import { createJustNow } from '../../timing/just-now.ts'
 import { isStorableText, storable } from './parameters.ts'
 
 /** Compressing less than this saves nothing. */
@@ -84,8 +85,18 @@ function packPatch(patch: Patch | null): PackedJson | null {
     entries.some(([, change]) => 'set' in change && (Object.keys(change).length > 1 || isObject(change.set)))
   )
     return patch
-  return packJson('p', JSON.stringify(changes), { [fieldsName]: letters.join('') })
+  const fields = letters.join('')
+  const json = JSON.stringify(changes)
+  const name = `${fields}${json}`
+  const known = packedPatches.takeAll([name])?.get(name)
+  if (known) return known
+  const stored = packJson('p', json, { [fieldsName]: fields })
+  packedPatches.remember(name, stored)
+  return stored
 }
+
+/** A patch is stored when it is planned, and soon again as it was written, which is mostly the same. */
+const packedPatches = createJustNow<string, PackedJson>({ mostMs: 10_000, most: 1_000 })
 
 /**
  * The times stay readable: SQL asks when the last open payment ends, and a restore corrects them from the chain. The text is
