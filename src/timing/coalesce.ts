@@ -86,7 +86,10 @@ function createLine<Item, Result>(
     await gatherFor(nextMs - performance.now())
     await oneTurn()
     if (gathering.quietMs === undefined || lastSize <= 1) return
-    for (let before = -1; before !== arrived && performance.now() < mostMs && waiting.length < maxGroupSize;) {
+    for (
+      let before = -1;
+      before !== arrived && performance.now() < mostMs && waiting.length < maxGroupSize;
+    ) {
       before = arrived
       await gatherFor(gathering.quietMs)
       await oneTurn()

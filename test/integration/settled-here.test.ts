@@ -47,7 +47,10 @@ test('an answer that was stored here is not read back, and is what the ledger ha
   const world = await stage(4)
   await Promise.all([
     // Long enough to be packed, where rows are.
-    world.settle(3, found({ description: 'a long "text" of 株 '.repeat(20), metadata: { cost: 1 }, logo: null })),
+    world.settle(
+      3,
+      found({ description: 'a long "text" of 株 '.repeat(20), metadata: { cost: 1 }, logo: null }),
+    ),
     world.settle(0, found({ company_name: 'Ä "quoted" \\ 株', company_size: 1.5, people: [{ name: null }] })),
     world.settle(1, { outcome: 'not_found', data: null, freshUntil: later }),
     world.settle(2, { outcome: 'unreadable', data: { raw: '<html>' }, freshUntil: later }),

@@ -125,7 +125,9 @@ describe('an answer', () => {
   it('has no characters that the database cannot hold', () => {
     const poisoned = { company_name: `a\0b\ud800${'x'.repeat(200)}` }
     expect(packed.answer(key, poisoned).isAsGiven).toBe(false)
-    expect(stored(packed.answer(key, poisoned).stored)).toEqual({ company_name: `ab\ufffd${'x'.repeat(200)}` })
+    expect(stored(packed.answer(key, poisoned).stored)).toEqual({
+      company_name: `ab\ufffd${'x'.repeat(200)}`,
+    })
   })
 })
 

@@ -66,10 +66,7 @@ export async function indexNewTasks(
   })
 }
 
-async function inTurn(
-  db: Database,
-  work: (tx: Transaction<Tables>) => Promise<number>,
-): Promise<number> {
+async function inTurn(db: Database, work: (tx: Transaction<Tables>) => Promise<number>): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{
       taken: boolean
