@@ -32,7 +32,6 @@ interface Handle {
     outputAt: number,
     outputLength: number,
   ): void
-  onerror: () => void
 }
 
 /** The Node of which the handle is known. A call that it does not expect would end the process. */
@@ -75,7 +74,7 @@ function keep(make: () => DeflateRaw | InflateRaw): (input: Uint8Array) => Buffe
       _handle: Handle
       _writeState: Uint32Array
     }
-    handle.onerror = () => (hasFailed = true)
+    Object.assign(handle, { onerror: () => (hasFailed = true) })
     return { handle, left }
   }
 
