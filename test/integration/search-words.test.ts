@@ -47,7 +47,7 @@ describe('the text by which a record is found', () => {
   test('is read once by a command that reads it at its end, and not again there', async () => {
     await addRun('r1')
     const read = () => indexNewTasks(desk.db, { hosts: ['profnet.com'], limit: 10 })
-    for (let i = 0; i < 12; i += 1) await record(`n${i}`, { lastName: `Name${i}` })
+    for (let i = 0; i < 12; i += 1) await record(`n${i}`, { lastName: `Name${i}` }, { at: minutesAgo(1) })
     expect([await read(), await read(), await read()]).toEqual([10, 2, 0])
     expect(await words()).toHaveLength(12)
     await desk.db
