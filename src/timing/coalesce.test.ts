@@ -158,6 +158,68 @@ describe('a busy line', () => {
     await Promise.all(all)
   })
 
+  test('waits for the rest of a group, as long as groups are of several and items come', async () => {
+    const { groups, ask, end } = setStage(() => false, { times: 1, mostMs: 12, quietMs: 5 })
+    const all = [ask('a'), ask('b')]
+    await turns()
+    expect(groups).toEqual([['a', 'b']])
+    await end()
+    await turns()
+    vi.advanceTimersByTime(1_000)
+    all.push(ask('c'))
+    await turns()
+    vi.advanceTimersByTime(4)
+    all.push(ask('d'))
+    await turns()
+    vi.advanceTimersByTime(1)
+    await turns()
+    vi.advanceTimersByTime(4)
+    await turns()
+    expect(groups).toHaveLength(1)
+    vi.advanceTimersByTime(1)
+    await end()
+    await turns()
+    expect(groups[1]).toEqual(['c', 'd'])
+    // The last group was of several.
+    vi.advanceTimersByTime(1_000)
+    all.push(ask('e'))
+    await turns()
+    expect(groups).toHaveLength(2)
+    vi.advanceTimersByTime(5)
+    await end()
+    await turns()
+    expect(groups[2]).toEqual(['e'])
+    // The last one was not.
+    vi.advanceTimersByTime(1_000)
+    all.push(ask('f'))
+    await end()
+    await Promise.all(all)
+    expect(groups[3]).toEqual(['f'])
+  })
+
+  test('waits no longer than it is told for items that keep coming, and begins a full group at once', async () => {
+    const { groups, ask, end } = setStage(() => false, { times: 1, mostMs: 12, quietMs: 5 })
+    const all = [ask('a'), ask('b')]
+    await end()
+    await turns()
+    vi.advanceTimersByTime(1_000)
+    all.push(ask('c'))
+    await turns()
+    for (const item of ['d', 'e', 'f']) {
+      all.push(ask(item))
+      vi.advanceTimersByTime(5)
+      await turns()
+    }
+    expect(groups[1]).toEqual(['c', 'd', 'e', 'f'])
+    await end()
+    await turns()
+    vi.advanceTimersByTime(1_000)
+    for (let index = 0; index < 64; index += 1) all.push(ask(`item-${index}`))
+    await end()
+    expect(groups[2]).toHaveLength(64)
+    await Promise.all(all)
+  })
+
   test('leaves urgent items to a line of their own, which waits for no group and gathers none', async () => {
     const { groups, ask, askAtOnce, end } = setStage()
     const all = [ask('a')]

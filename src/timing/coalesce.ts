@@ -20,6 +20,12 @@ interface Waiting<Item, Result> {
 export interface Gathering {
   times: number
   mostMs: number
+  /**
+   * Set where a larger group is worth a short wait: items that went through the step before as one group arrive one after another,
+   * and the first of them would be a group by itself. While a line has groups of several, the next one begins when none has
+   * arrived for so long, within the same limit. A line that has its items one by one waits for nothing.
+   */
+  quietMs?: number
 }
 
 /** A line is at work for half of the time at most. */
@@ -57,16 +63,18 @@ function createLine<Item, Result>(
   let waiting: Waiting<Item, Result>[] = []
   let isBusy = false
   let nextMs = 0
+  let arrived = 0
+  let lastSize = 0
   let onFull: (() => void) | undefined
 
   async function drain(): Promise<void> {
     isBusy = true
     while (waiting.length > 0) {
       await gather()
-      // Items that arrive in the same turn of the event loop form one group.
-      await new Promise((resolve) => setImmediate(resolve))
       const startedMs = performance.now()
-      await runGroup(nextGroup())
+      const group = nextGroup()
+      lastSize = group.length
+      await runGroup(group)
       const endedMs = performance.now()
       nextMs = endedMs + Math.min(gathering.mostMs, gathering.times * (endedMs - startedMs))
     }
@@ -74,7 +82,26 @@ function createLine<Item, Result>(
   }
 
   async function gather(): Promise<void> {
-    const leftMs = nextMs - performance.now()
+    const mostMs = performance.now() + gathering.mostMs
+    await gatherFor(nextMs - performance.now())
+    await oneTurn()
+    if (gathering.quietMs === undefined || lastSize <= 1) return
+    for (
+      let before = -1;
+      before !== arrived && performance.now() < mostMs && waiting.length < maxGroupSize;
+    ) {
+      before = arrived
+      await gatherFor(gathering.quietMs)
+      await oneTurn()
+    }
+  }
+
+  /** Items that arrive in the same turn of the event loop form one group. */
+  async function oneTurn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  async function gatherFor(leftMs: number): Promise<void> {
     if (leftMs <= 0 || waiting.length >= maxGroupSize) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, leftMs)
@@ -117,6 +144,7 @@ function createLine<Item, Result>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
+      arrived += 1
       if (!isBusy) void drain()
       else if (waiting.length >= maxGroupSize) onFull?.()
     })

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { enrichCsv, openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
 import { contactsOf } from '../../src/sandbox/data/contacts.ts'
@@ -93,4 +94,17 @@ test('one file with a person under two hosts has one lookup, and the second row 
     `https://fr.profnet.example/in/${slug.toUpperCase()}/`,
   ])
   expect(summary.lookups).toMatchObject({ unique: 1, duplicates: 1 })
+})
+
+test('what a file has found is searchable when the command ends, where nobody could search before', async () => {
+  const { db, kind } = house.context.database
+  const { rows } = await sql<{ read: number; left: number }>`
+    select count(task_id)::int as read,
+      count(*) filter (where seen_at is null or seen_at < date_trunc('milliseconds', updated_at))::int as left
+    from tasks join runs on runs.id = run_id and runs.state <> 'planned' left join task_words on task_id = tasks.id`.execute(
+    db,
+  )
+  if (kind === 'postgres') return
+  expect(rows[0]?.read).toBeGreaterThan(20)
+  expect(rows[0]?.left).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
+import { indexNewTasks, indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
 import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { addLookup, addRun, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
 import { ids, record, useRecords } from './desk-search.fixture.ts'
@@ -42,6 +42,22 @@ describe('the text by which a record is found', () => {
     expect(await search()).toBe(1)
     expect((await words())[0]?.words).toBe("'acme.com' 'found@acme.com' 'lee'")
     expect(await unsearchable(desk.db, 10)).toBe(1)
+  })
+
+  test('is read once by a command that reads it at its end, and not again there', async () => {
+    await addRun('r1')
+    const read = () => indexNewTasks(desk.db, { hosts: ['profnet.com'], limit: 10 })
+    for (let i = 0; i < 12; i += 1) await record(`n${i}`, { lastName: `Name${i}` }, { at: minutesAgo(1) })
+    expect([await read(), await read(), await read()]).toEqual([10, 2, 0])
+    expect(await words()).toHaveLength(12)
+    await desk.db
+      .updateTable('tasks')
+      .set({ patch: JSON.stringify({ company_name: { set: 'Found' } }), updated_at: desk.now() })
+      .where('record_id', '=', 'n3')
+      .execute()
+    expect(await read()).toBe(0)
+    expect(await search()).toBe(1)
+    expect((await words()).find(({ id }) => id === ids['n3'])?.words).toContain("'found'")
   })
 
   test('is read page by page, and a page that was not committed is read again', async () => {

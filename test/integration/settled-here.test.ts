@@ -44,8 +44,13 @@ const found = (data: Record<string, unknown>, freshUntil = later): StoredAnswer 
 })
 
 test('an answer that was stored here is not read back, and is what the ledger has', async () => {
-  const world = await stage(3)
+  const world = await stage(4)
   await Promise.all([
+    // Long enough to be packed, where rows are.
+    world.settle(
+      3,
+      found({ description: 'a long "text" of 株 '.repeat(20), metadata: { cost: 1 }, logo: null }),
+    ),
     world.settle(0, found({ company_name: 'Ä "quoted" \\ 株', company_size: 1.5, people: [{ name: null }] })),
     world.settle(1, { outcome: 'not_found', data: null, freshUntil: later }),
     world.settle(2, { outcome: 'unreadable', data: { raw: '<html>' }, freshUntil: later }),
@@ -54,7 +59,7 @@ test('an answer that was stored here is not read back, and is what the ledger ha
   const handed = await world.here.facts(world.keys, { orSettledHere: true })
   expect(statements).toEqual([])
   expect(handed).toEqual(await world.lookups.facts(world.keys))
-  expect(handed.size).toBe(3)
+  expect(handed.size).toBe(4)
   // Handed on once: whoever comes later reads the ledger.
   statements = []
   await world.here.facts(world.keys, { orSettledHere: true })
@@ -74,11 +79,11 @@ test('whoever does not plan the next step reads the ledger', async () => {
   expect(handed.get(world.keys[0]!)?.data).toEqual({ company_name: 'a' })
 })
 
-test('an answer that the ledger has in other characters is read from there', async () => {
+test.each([1, 200])('an answer that the ledger has in other characters is read from there', async (times) => {
   const world = await stage(1)
-  await world.settle(0, found({ company_name: 'a\0b' }))
+  await world.settle(0, found({ company_name: 'a\0b'.repeat(times) }))
   expect((await world.here.facts(world.keys, { orSettledHere: true })).get(world.keys[0]!)?.data).toEqual({
-    company_name: 'ab',
+    company_name: 'ab'.repeat(times),
   })
 })
 

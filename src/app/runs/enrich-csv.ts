@@ -25,6 +25,7 @@ import type { RunPlan } from '../plans/plan-text.ts'
 import { applyCommandOf, freeOutputName } from './csv-output.ts'
 import type { JudgedRun } from './left-out.ts'
 import { plannedRefusals, prepareStart } from './preflight.ts'
+import { makeRestSearchable } from './maintenance.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
@@ -161,6 +162,7 @@ export async function enrichCsv(
     run,
     connector,
     signal,
+    searchableAtEnd: isAlone(context),
     onProgress,
     onNotice,
   })
@@ -173,22 +175,29 @@ export async function enrichCsv(
       replace,
       onComplete: (output) => noteOutput(context.database.db, run.id, output),
     })
-    await compact(context, signal)
+    await tidy(context, signal)
   }
   return { end, summary: await summarise(context, run) }
+}
+
+/** True where no other process has the ledger: its desk is not served while this command runs. */
+function isAlone({ database }: Context): boolean {
+  return database.kind === 'pglite'
 }
 
 /** A log that is left lying is read again only after a crash, and takes room until the next file. */
 const restingWalBytes = 32 * 1_024 * 1_024
 
 /** The result is written, and nobody waits for the ledger. What does not succeed now is done after the next file. */
-async function compact({ database, log }: Context, signal: AbortSignal): Promise<void> {
+async function tidy(context: Context, signal: AbortSignal): Promise<void> {
+  const { database, log } = context
   try {
+    if (isAlone(context)) await makeRestSearchable(context, signal)
     await compactIndexes(database, { signal })
     await checkpointWhenLong(database, restingWalBytes)
     await database.pages?.settle(signal)
   } catch (error) {
-    moduleLog(log, 'runs').warn({ problem: describeError(error) }, 'the ledger was not made smaller')
+    moduleLog(log, 'runs').warn({ problem: describeError(error) }, 'the ledger was not tidied up')
   }
 }
 

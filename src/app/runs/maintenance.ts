@@ -5,7 +5,7 @@ import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { vacuumTables } from '../../store/database/vacuum-tables.ts'
 import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
-import { indexTasks } from '../../store/search/index-tasks.ts'
+import { indexNewTasks, indexTasks } from '../../store/search/index-tasks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
@@ -14,6 +14,8 @@ import { enforceRetention } from './retention.ts'
 import { moduleLog } from '../context/log.ts'
 
 type MaintenanceRole = 'worker' | 'scheduler'
+
+const searchJob = 'make records searchable'
 
 interface MaintenanceJob {
   name: string
@@ -71,7 +73,7 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       work: async () => database.pages?.compress(),
     },
     {
-      name: 'make records searchable',
+      name: searchJob,
       everyMs: 5_000,
       roles: ['worker'],
       work: () => makeSearchable(context),
@@ -110,6 +112,23 @@ async function makeSearchable({ database, config, now }: Context): Promise<numbe
   return isMore ? 3 * (performance.now() - startMs) : undefined
 }
 
+/** In one transaction, while nobody waits for the ledger. */
+const restPage = 1_000
+
+/**
+ * Makes all records searchable that are not yet, for the end of a command that has the embedded ledger and no desk: nobody can search
+ * meanwhile, and a record that is read when it has ended is read once. What a signal or a kill leaves is found by the next
+ * process that looks.
+ */
+export async function makeRestSearchable(
+  { database, config, now }: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { hosts: config.networkHosts, now, limit: restPage }
+  for (const index of [indexNewTasks, indexTasks])
+    while (!signal.aborted && (await index(database.db, options)) >= restPage);
+}
+
 /** Reads every lookup that an interrupted command left behind, so it is done more rarely than the rest of its job. */
 const adoptEveryMs = 30_000
 
@@ -130,14 +149,19 @@ function runStates({ database, log, now }: Context, foreground: readonly string[
   }
 }
 
-/** Starts the timed jobs of these roles. A job that fails is logged and runs again at its next time. */
+/**
+ * Starts the timed jobs of these roles. A job that fails is logged and runs again at its next time. `searchableAtEnd`: the caller
+ * makes records searchable itself.
+ */
 export async function startMaintenance(
   context: Context,
   roles: readonly MaintenanceRole[],
+  { searchableAtEnd = false }: { searchableAtEnd?: boolean } = {},
 ): Promise<{ stop(): Promise<void> }> {
   const engine = await context.openEngine()
   const loops = maintenanceJobs(context, engine)
     .filter((job) => job.roles.some((role) => roles.includes(role)))
+    .filter((job) => !searchableAtEnd || job.name !== searchJob)
     .map(({ name, everyMs, work, setsPause, longestMs }) =>
       startPollLoop({
         name,

@@ -26,6 +26,8 @@ export interface RunOptions {
   /** The part of the connector that is read; absent: all of it. */
   source?: Omit<ScanOptions, 'signal'>
   signal: AbortSignal
+  /** The caller makes the run's records searchable, and nobody can search before. */
+  searchableAtEnd?: boolean
   /** Called when every record is a task, with the place where the next scan begins. */
   onScanned?: ((watermark: string) => Promise<void>) | undefined
   onProgress?: ((progress: Progress) => void) | undefined
@@ -82,7 +84,9 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     },
     onLongWait: leave,
   })
-  const maintenance = await startMaintenance(context, ['worker'])
+  const maintenance = await startMaintenance(context, ['worker'], {
+    searchableAtEnd: options.searchableAtEnd ?? false,
+  })
   let stopped: RunStop | undefined
   const watch = startPollLoop({
     name: 'stop a run when it is asked to',

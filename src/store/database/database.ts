@@ -40,6 +40,8 @@ const embeddedSettings = [
   // When a checkpoint is taken is not theirs to say (checkpoint.ts).
   'max_wal_size=64MB',
   'min_wal_size=32MB',
+  // A new file of the log is written once and not twice: filled with zeros it is safe from a full disk, but so is no table.
+  'wal_init_zero=off',
   // So near, a page out of its order costs what any other does. By default it counts four times, and a group of charges, which
   // is known by its ids, was found by reading all of them.
   'random_page_cost=1.1',

@@ -7,7 +7,7 @@ import { goFirst } from './go-first.ts'
 const ledger = (adapter: LedgerAdapter) => ({ getExecutor: () => ({ adapter }) }) as unknown as Connected
 
 test('the embedded ledger gathers larger groups than a server does', () => {
-  expect(waitsOf(ledger(new EmbeddedAdapter())).gathering).toEqual({ times: 6, mostMs: 150 })
+  expect(waitsOf(ledger(new EmbeddedAdapter())).gathering).toEqual({ times: 6, mostMs: 150, quietMs: 5 })
   expect(waitsOf(ledger(new LedgerAdapter())).gathering).toBeUndefined()
 })
 

@@ -83,7 +83,10 @@ describe('an answer', () => {
   it('comes back as it was, whatever is in it', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), (value) => {
-        expect(stored(packed.answer(key, value))).toEqual(stored(plain.answer(key, value)))
+        const [before, after] = [plain, packed].map((forms) => forms.answer(key, value))
+        expect(stored(after?.stored)).toEqual(stored(before?.stored))
+        expect(after?.isAsGiven).toBe(before?.isAsGiven)
+        if (after?.isAsGiven) expect(stored(after.stored)).toEqual(JSON.parse(JSON.stringify(value)))
       }),
       { seed, numRuns: 1000 },
     )
@@ -92,36 +95,39 @@ describe('an answer', () => {
   const company = Object.fromEntries(profileKeys.map((name) => [name, `the ${name} of a company`]))
 
   it('of a company takes less than half of its text', () => {
-    const small = JSON.stringify(packed.answer(key, company))
+    const small = JSON.stringify(packed.answer(key, company).stored)
     expect(small.length).toBeLessThan(JSON.stringify(company).length / 2)
     expect(readJson(small)).toEqual(company)
   })
 
   it('tells SQL whether it has every field of a profile, and what the service said of the request', () => {
-    expect(packed.answer(key, company)).toMatchObject({ $p: true })
+    expect(packed.answer(key, company).stored).toMatchObject({ $p: true })
     const { industry: _, ...rest } = company
-    expect(packed.answer(key, { ...rest, metadata: { ignored_fields: ['x'] } })).toMatchObject({
+    expect(packed.answer(key, { ...rest, metadata: { ignored_fields: ['x'] } }).stored).toMatchObject({
       metadata: { ignored_fields: ['x'] },
     })
-    expect(packed.answer(key, rest)).not.toHaveProperty('$p')
+    expect(packed.answer(key, rest).stored).not.toHaveProperty('$p')
   })
 
   it('of a search stays as it is, because SQL looks into it', () => {
-    expect(packed.answer('company.search|digest' as LookupKey, company)).toEqual(company)
-    expect(packed.answer(key, null)).toBeNull()
+    expect(packed.answer('company.search|digest' as LookupKey, company).stored).toEqual(company)
+    expect(packed.answer(key, null).stored).toBeNull()
   })
 
   it('that looks like a packed one is not taken for one, in either form', () => {
     const hostile = { $z: 'a!!!!', $p: true, company_name: 'x'.repeat(200) }
     for (const forms of [plain, packed]) {
       for (const each of [key, 'company.search|digest' as LookupKey])
-        expect(stored(forms.answer(each, hostile))).toMatchObject({ $z_: 'a!!!!' })
+        expect(stored(forms.answer(each, hostile).stored)).toMatchObject({ $z_: 'a!!!!' })
     }
   })
 
   it('has no characters that the database cannot hold', () => {
     const poisoned = { company_name: `a\0b\ud800${'x'.repeat(200)}` }
-    expect(stored(packed.answer(key, poisoned))).toEqual({ company_name: `ab\ufffd${'x'.repeat(200)}` })
+    expect(packed.answer(key, poisoned).isAsGiven).toBe(false)
+    expect(stored(packed.answer(key, poisoned).stored)).toEqual({
+      company_name: `ab\ufffd${'x'.repeat(200)}`,
+    })
   })
 })
 
@@ -157,7 +163,7 @@ describe('a patch', () => {
 
 it('stores rows as they are where an older program may read them', () => {
   const long = { company_name: 'x'.repeat(500) }
-  expect(plain.answer(key, long)).toBe(long)
+  expect(plain.answer(key, long).stored).toBe(long)
   expect(plain.patch({ company_name: { set: 'x'.repeat(500) } })).toEqual({
     company_name: { set: 'x'.repeat(500) },
   })

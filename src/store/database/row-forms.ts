@@ -6,7 +6,8 @@ import { operations } from '../../domain/words.ts'
 import { packsRows, type Connected } from '../packed/ledger-adapter.ts'
 import { fieldsName, isObject, packJson, profileName, type PackedJson } from '../packed/packed-json.ts'
 import { patchLetters } from '../packed/patch-fields.ts'
-import { storable } from './parameters.ts'
+import { createJustNow } from '../../timing/just-now.ts'
+import { isStorableText, storable } from './parameters.ts'
 
 /** Compressing less than this saves nothing. */
 const leastLength = 120
@@ -15,15 +16,24 @@ const leastLength = 120
 export interface RowForms {
   /** True where values are stored as they are, but for what no column takes. */
   isPlain: boolean
-  answer(key: LookupKey, answer: Record<string, unknown> | null): PackedJson | null
+  answer(key: LookupKey, answer: Record<string, unknown> | null): FormedAnswer
   patch(patch: Patch | null): PackedJson | null
   /** Takes and returns JSON: the order of its names is part of the bytes that are sent again. */
   authorization(json: string): string
 }
 
+interface FormedAnswer {
+  stored: PackedJson | null
+  /** Whoever reads the row finds what was given: nothing was left out that no column takes. */
+  isAsGiven: boolean
+}
+
 const plain: RowForms = {
   isPlain: true,
-  answer: (_, answer) => storable(answer),
+  answer(_, answer) {
+    const stored = storable(answer)
+    return { stored, isAsGiven: stored === answer }
+  },
   patch: (patch) => patch,
   authorization: (json) => json,
 }
@@ -44,17 +54,23 @@ const packedOperations: ReadonlySet<string> = new Set(
   operations.filter((operation) => operationRow(operation).kind === 'lookup'),
 )
 
-function packAnswer(key: LookupKey, answer: Record<string, unknown> | null): PackedJson | null {
-  const clean = storable(answer)
-  if (clean === null || Array.isArray(clean) || !packedOperations.has(key.slice(0, key.indexOf('|'))))
-    return clean
-  const json = JSON.stringify(clean)
-  if (json.length < leastLength) return clean
-  return packJson('a', json, {
+function packAnswer(key: LookupKey, answer: Record<string, unknown> | null): FormedAnswer {
+  const given = JSON.stringify(answer)
+  const isAsGiven = isStorableText(given)
+  const clean = isAsGiven ? answer : storable(answer)
+  const json = isAsGiven ? given : JSON.stringify(clean)
+  const isPacked =
+    clean !== null &&
+    !Array.isArray(clean) &&
+    packedOperations.has(key.slice(0, key.indexOf('|'))) &&
+    json.length >= leastLength
+  if (!isPacked) return { stored: clean, isAsGiven }
+  const stored = packJson('a', json, {
     // SQL looks for the service's words about the request.
     ...('metadata' in clean ? { metadata: clean['metadata'] } : {}),
     ...(profileKeys.every((name) => Object.hasOwn(clean, name)) ? { [profileName]: true } : {}),
   })
+  return { stored, isAsGiven }
 }
 
 /** The fields go by a letter each, so that reports count them without unpacking, and their values as a list. */
@@ -69,8 +85,18 @@ function packPatch(patch: Patch | null): PackedJson | null {
     entries.some(([, change]) => 'set' in change && (Object.keys(change).length > 1 || isObject(change.set)))
   )
     return patch
-  return packJson('p', JSON.stringify(changes), { [fieldsName]: letters.join('') })
+  const fields = letters.join('')
+  const json = JSON.stringify(changes)
+  const name = `${fields}${json}`
+  const known = packedPatches.takeAll([name])?.get(name)
+  if (known) return known
+  const stored = packJson('p', json, { [fieldsName]: fields })
+  packedPatches.remember(name, stored)
+  return stored
 }
+
+/** A patch is stored when it is planned, and soon again as it was written, which is mostly the same. */
+const packedPatches = createJustNow<string, PackedJson>({ mostMs: 10_000, most: 1_000 })
 
 /**
  * The times stay readable: SQL asks when the last open payment ends, and a restore corrects them from the chain. The text is

@@ -83,17 +83,18 @@ export async function storeSingles(
   return isAsGiven && numAffectedRows === BigInt(answers.length)
 }
 
-/** Hardly an answer has what no column takes: the rows are written once, and looked through as one text. */
+/** The rows as JSON, and whether whoever reads them finds every answer as it is here. */
 function textOf(
   rows: readonly { key: LookupKey; answer: Record<string, unknown> | null }[],
   forms: RowForms,
 ): { json: string; isAsGiven: boolean } {
+  // Hardly an answer has what no column takes: the rows are written once, and looked through as one text.
   const plain = forms.isPlain ? JSON.stringify(rows) : undefined
   if (plain !== undefined && isStorableText(plain)) return { json: plain, isAsGiven: true }
-  const formed = rows.map((row) => ({ ...row, answer: forms.answer(row.key, row.answer) }))
+  const formed = rows.map((row) => ({ row, form: forms.answer(row.key, row.answer) }))
   return {
-    json: JSON.stringify(formed),
-    isAsGiven: rows.every(({ answer }, index) => formed[index]?.answer === answer),
+    json: JSON.stringify(formed.map(({ row, form }) => ({ ...row, answer: form.stored }))),
+    isAsGiven: formed.every(({ form }) => form.isAsGiven),
   }
 }
 

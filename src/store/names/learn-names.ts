@@ -8,6 +8,7 @@ import {
   type Lesson,
 } from '../../domain/subjects/taught-names.ts'
 import type { Database } from '../database/database.ts'
+import { isEmbedded } from '../database/embedded.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
 /** A found answer, with the lookup that it was stored under. */
@@ -46,9 +47,13 @@ export async function learnFromAnswers(
 }
 
 async function learn(tx: Transaction<Tables>, lessons: readonly Lesson[], at: Date): Promise<void> {
-  if (learnNames(await readNames(tx, lessons), lessons).size === 0) return
-  await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
-  const changes = learnNames(await readNames(tx, lessons), lessons)
+  let changes = learnNames(await readNames(tx, lessons), lessons)
+  if (changes.size === 0) return
+  // Nobody else can change a name of the embedded ledger while this transaction is open.
+  if (!isEmbedded(tx)) {
+    await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
+    changes = learnNames(await readNames(tx, lessons), lessons)
+  }
   const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
   await sql`
     insert into subject_names (name, subject, learned_at)

@@ -1,5 +1,5 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { dictionaries, type Dictionary } from './dictionaries.ts'
+import { createKeptZlib, type KeptZlib } from './kept-zlib.ts'
 import { patchFields } from './patch-fields.ts'
 import { fromPrintable, toPrintable } from './printable.ts'
 
@@ -14,15 +14,15 @@ export const fieldsName = '$f'
 /** Beside it in a packed answer that has every field of a company's profile. */
 export const profileName = '$p'
 
-/** More than the largest answer that is kept: a text that unpacks to more is none of ours. */
-const mostBytes = 64 * 1024 * 1024
+const zlibs = Object.fromEntries(
+  Object.entries(dictionaries).map(([letter, dictionary]) => [letter, createKeptZlib(dictionary)]),
+) as Record<Dictionary, KeptZlib>
 
 export type PackedJson = Readonly<Record<string, unknown>>
 
 /** Returns a JSON text as a packed value, with these members beside it. */
 export function packJson(dictionary: Dictionary, json: string, beside: PackedJson = {}): PackedJson {
-  const bytes = deflateRawSync(json, { level: 6, dictionary: dictionaries[dictionary] })
-  return { [packedName]: `${dictionary}${toPrintable(bytes)}`, ...beside }
+  return { [packedName]: `${dictionary}${toPrintable(zlibs[dictionary].pack(json))}`, ...beside }
 }
 
 /**
@@ -36,11 +36,10 @@ export function unpackJson(value: unknown): unknown {
   const letter = text.slice(0, 1)
   if (!Object.hasOwn(dictionaries, letter))
     throw new Error('the ledger has a value that was packed in an unknown way')
-  const bytes = inflateRawSync(fromPrintable(text.slice(1)), {
-    dictionary: dictionaries[letter as Dictionary],
-    maxOutputLength: mostBytes,
-  })
-  const unpacked = JSON.parse(bytes.toString()) as Record<string, unknown>
+  const unpacked = JSON.parse(zlibs[letter as Dictionary].unpack(fromPrintable(text.slice(1)))) as Record<
+    string,
+    unknown
+  >
   if (letter === 'p') return patchOf(beside[fieldsName], unpacked)
   const readable = Object.entries(beside).filter(([name]) => !name.startsWith('$'))
   return readable.length === 0 ? unpacked : { ...unpacked, ...Object.fromEntries(readable) }

@@ -7,8 +7,8 @@ const compression = { params: { [zlib.ZSTD_c_compressionLevel]: 1 } }
 const headBytes = 6
 
 /**
- * A compressed page, in whole sectors. Its checksum begins with the number of the page, so that damage is found, and so is a map
- * that takes the page of another for it: Postgres itself has no checksums here.
+ * A compressed page, in whole sectors. Its checksum begins with the number of the page, so that damage is found before it is
+ * unpacked, and so is a map that takes the page of another for it.
  */
 export function packPage(page: Uint8Array, number: number): Buffer {
   const packed = zstdCompressSync(page, compression)

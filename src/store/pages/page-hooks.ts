@@ -9,6 +9,10 @@ interface FsNode {
   pages?: PageFile | null
   /** The file may come to have pages. */
   mayHavePages?: boolean
+  /** The file is one of a table or index: only Postgres changes its size, and never by giving its name to another file. */
+  hasKnownSize?: boolean
+  /** Its size, where it is known and the file is not kept in pages. */
+  size?: number | undefined
 }
 
 interface Attributes {
@@ -44,6 +48,8 @@ export interface NodeFiles {
 }
 
 const fromEnd = 2
+/** A file of a table or index, with those of its free room and of what is visible in it. */
+const ofRelation = /[\\/](?:base[\\/]\d+|global)[\\/]\d+(?:_fsm|_vm)?(?:\.\d+)?$/
 
 /** Lets PGlite read and write files that are kept in pages as if they were where it looks for them. */
 export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
@@ -54,6 +60,7 @@ export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
   function pagesOf(node: FsNode): PageFile | undefined {
     if (node.pages === undefined) {
       const path = nodefs.realPath(node)
+      node.hasKnownSize = ofRelation.test(path)
       node.mayHavePages = paged.mayHave(path)
       node.pages = (node.mayHavePages && paged.of(path)) || null
     }
@@ -62,6 +69,7 @@ export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
 
   /** Returns what is left of the attributes for the file itself. */
   function resized(node: FsNode, attributes: Attributes): Attributes {
+    node.size = undefined
     const pages = attributes.size === undefined ? undefined : pagesOf(node)
     if (!pages) return attributes
     const { size = 0, ...others } = attributes
@@ -90,13 +98,23 @@ export function hookPages(nodefs: NodeFiles, paged: PagedFiles): void {
       const { node } = stream
       const pages = pagesOf(node)
       if (pages) return pages.write(heap, offset, length, position)
+      // After a write that failed, the size is asked for.
+      const { size } = node
+      node.size = undefined
       const written = before.streams.write(stream, heap, offset, length, position)
+      if (size !== undefined) node.size = Math.max(size, position + written)
       if (node.mayHavePages) node.pages = paged.grown(nodefs.realPath(node), position + written) ?? null
       return written
     })
+  // Postgres asks for the length of a table each time it plans for it or runs over it: a dozen times a lookup.
   streams.llseek = (stream, offset, whence) => {
-    const pages = whence === fromEnd ? tried(() => pagesOf(stream.node)) : undefined
-    return pages ? pages.size + offset : before.streams.llseek(stream, offset, whence)
+    if (whence !== fromEnd) return before.streams.llseek(stream, offset, whence)
+    const { node } = stream
+    const pages = node.pages === undefined ? tried(() => pagesOf(node)) : node.pages
+    if (pages) return pages.size + offset
+    if (!node.hasKnownSize) return before.streams.llseek(stream, offset, whence)
+    node.size ??= before.streams.llseek(stream, 0, whence)
+    return node.size + offset
   }
   nodes.mknod = (parent, name, mode, device) => {
     const node = before.nodes.mknod(parent, name, mode, device)

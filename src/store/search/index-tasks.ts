@@ -46,15 +46,32 @@ export async function indexTasks(
   db: Database,
   { hosts, now, limit }: { hosts: readonly string[]; now: () => Date; limit: number },
 ): Promise<number> {
-  return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{
-      taken: boolean
-    }>`select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
-    if (!rows[0]?.taken) return 0
+  return inTurn(db, async (tx) => {
     const added = await readNew(tx, limit)
     const ended = await readEnded(tx, limit, now())
     await store(tx, [...added, ...ended], hosts)
     return added.length + ended.length
+  })
+}
+
+/** Makes up to `limit` tasks searchable that are not yet, and reads none again. Returns how many. */
+export async function indexNewTasks(
+  db: Database,
+  { hosts, limit }: { hosts: readonly string[]; limit: number },
+): Promise<number> {
+  return inTurn(db, async (tx) => {
+    const added = await readNew(tx, limit)
+    await store(tx, added, hosts)
+    return added.length
+  })
+}
+
+async function inTurn(db: Database, work: (tx: Transaction<Tables>) => Promise<number>): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{
+      taken: boolean
+    }>`select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
+    return rows[0]?.taken ? work(tx) : 0
   })
 }
 

@@ -29,7 +29,7 @@ export async function eraseMentions(
     if (!isChanged) return
     await tx
       .updateTable('lookups')
-      .set({ answer: JSON.stringify(forms.answer(key, value as Record<string, unknown>)) })
+      .set({ answer: JSON.stringify(forms.answer(key, value as Record<string, unknown>).stored) })
       .where('key', '=', key)
       .execute()
     erased += 1
