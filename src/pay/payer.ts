@@ -2,7 +2,7 @@ import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { currencyOf, type Charge, type Terms } from '../domain/payment.ts'
-import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import { createAdmission } from './admission.ts'
 import { createDispatch } from './dispatch.ts'
@@ -12,7 +12,7 @@ import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
 import { derivedSeed, paymentSeed } from './payment-seed.ts'
 import type { PayerOptions } from './payer-options.ts'
 import { createTermsLearner } from './learn-terms.ts'
-import type { Purchase } from './purchase.ts'
+import type { Purchase, Unanswered } from './purchase.ts'
 
 export interface Payer {
   /**
@@ -22,6 +22,8 @@ export interface Payer {
    * ConfigError (stop the run).
    */
   buy(purchase: Purchase): Promise<StoredAnswer>
+  /** Reads what earlier attempts to buy a lookup have left, for `readAhead`. */
+  earlier(key: LookupKey): Promise<Unanswered>
   /**
    * Resolves an open charge that no worker drives, and signs nothing new for it: it asks the chain, and where the money
    * has moved, it asks the server for the answer again. Returns true when the charge is now closed.
@@ -29,7 +31,7 @@ export interface Payer {
   recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean>
 }
 
-type Losses = Omit<Awaited<ReturnType<ChargeJournal['unanswered']>>, 'open'>
+type Losses = Omit<Unanswered, 'open'>
 
 /** An authorization that is about to expire is not sent: it could still settle after we have counted it as expired. */
 const lastSendSeconds = 10
@@ -63,13 +65,22 @@ export function createPayer(options: PayerOptions): Payer {
   const learnTerms = createTermsLearner({ ...options, admission, dispatch, acquirePermit })
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
-    const { open, ...losses } = await journal.unanswered(purchase.key)
+    const { open, ...losses } = await earlierOf(purchase)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
     if (purchase.onlyFinish)
       throw new FatalError('not_bought_again', 'the payment was never used, and is not made again')
     // A charge that has just been closed may be lost.
     return begin(purchase, open ? await journal.unanswered(purchase.key) : losses)
+  }
+
+  /**
+   * A charge that was opened after they were read ahead is found by `reserve`, which looks again under the lookup's lock and refuses
+   * a second one. One that is lost in that moment is like one that is lost while this lookup waits for its permit.
+   */
+  async function earlierOf({ key, readAhead }: Purchase): Promise<Unanswered> {
+    const read = await readAhead
+    return read && !read.open && read.lost === 0 ? read : journal.unanswered(key)
   }
 
   async function begin(purchase: Purchase, losses: Losses): Promise<StoredAnswer> {
@@ -291,5 +302,5 @@ export function createPayer(options: PayerOptions): Payer {
     return charge.authorization.validBefore - now().getTime() / 1000
   }
 
-  return { buy, recover }
+  return { buy, recover, earlier: journal.unanswered }
 }

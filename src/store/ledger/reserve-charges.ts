@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import {
   BudgetExhaustedError,
   PaymentInDoubtError,
@@ -14,6 +14,7 @@ import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts
 import { planCapOf } from '../runs/plan-cap.ts'
 import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
+import { inOneTrip } from '../database/postgres/one-trip.ts'
 import { rowForms, type RowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
@@ -36,8 +37,7 @@ export async function reserveCharges(
 ): Promise<Each<Charge>[]> {
   const keys = charges.map(({ lookupKey }) => lookupKey)
   const elsewhere = await refuseBoughtElsewhere(tx, keys, { hosts: options.hosts, at: options.now() })
-  const states = await lockLookups(tx, keys)
-  const before = await chargesBefore(tx, keys)
+  const { states, before } = await lockLookups(tx, keys)
   const checked = charges.map((charge) => ({
     charge,
     error:
@@ -61,12 +61,7 @@ export async function reserveCharges(
   const bought = drawn.filter(({ isPaid }) => !isPaid)
   const at = options.now()
   if (bought.length > 0) {
-    await insertCharges(tx, bought, at)
-    // Last: every process changes the same few lines, and waits for whoever has changed them and not committed yet.
-    await commitBudget(
-      tx,
-      bought.map(({ charge }) => charge),
-    )
+    await insertWithinBudget(tx, bought, at)
   }
   await claimPayments(
     tx,
@@ -99,8 +94,7 @@ function claimOf({ charge, id, attempt, authorization }: Drawn, forms: RowForms)
 }
 
 /** The charges go as one parameter, so that the statement is the same each time. */
-async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
-  const forms = rowForms(tx)
+function insertCharges(forms: RowForms, drawn: readonly Drawn[], at: Date): RawBuilder<unknown> {
   const rows = drawn.map(({ charge, id, attempt, authorization }) => ({
     id,
     lookup_key: charge.lookupKey,
@@ -121,14 +115,14 @@ async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise
     pay_to: authorization.terms.payTo,
     scopes: charge.budget.map(({ scope }) => scope),
   }))
-  await sql`
+  return sql`
     insert into charges (id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
       amount_atomic, authorization_json, nonce, payer, pay_to, budget_scopes, state, created_at, touched_at)
     select id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
       amount_atomic, authorization_text::json, nonce, payer, pay_to, array(select jsonb_array_elements_text(scopes)), 'journaled', ${at}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as drawn (id text, lookup_key text, attempt int, run_id text,
       connector text, operation text, endpoint text, url text, body text, protocol text, currency text, amount_atomic bigint,
-      authorization_text text, nonce text, payer text, pay_to text, scopes jsonb)`.execute(tx)
+      authorization_text text, nonce text, payer text, pay_to text, scopes jsonb)`
 }
 
 function journaledCharge({ charge, id, attempt, authorization, isPaid }: Drawn, at: Date): Charge {
@@ -160,30 +154,35 @@ interface LookupLocked {
   has_unclaimed: boolean
 }
 
-/**
- * Locks lookups so that two workers cannot both pay for one: the second sees the charge of the first. The lock needs a
- * statement of its own, because a statement that waits for a lock still sees the charges from before the wait. The order by
- * key keeps two groups from deadlocking.
- */
-async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
-  const { rows } = await sql<LookupLocked>`
-    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt, ${hasUnclaimed} as has_unclaimed,
-      ${isStopped} as is_stopped, ${isStoppedByPerson(sql`lookups.run_id`)} as run_is_stopped
-    from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
-  return new Map(rows.map((row) => [row.key, row]))
-}
-
 interface ChargesBefore {
   attempts: number
   open: number
 }
 
-async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, ChargesBefore>> {
-  const { rows } = await sql<ChargesBefore & { wanted: LookupKey }>`
+/**
+ * Locks lookups so that two workers cannot both pay for one: the second sees the charge of the first. The lock needs a
+ * statement of its own, because a statement that waits for a lock still sees the charges from before the wait. The charges are read by
+ * the one behind it, which begins when the lock is held. The order by key keeps two groups from deadlocking.
+ */
+async function lockLookups(
+  tx: Tx,
+  keys: readonly LookupKey[],
+): Promise<{ states: Map<LookupKey, LookupLocked>; before: Map<LookupKey, ChargesBefore> }> {
+  const [locked, charges] = await inOneTrip<[LookupLocked, ChargesBefore & { wanted: LookupKey }]>(
+    tx,
+    sql`
+    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt, ${hasUnclaimed} as has_unclaimed,
+      ${isStopped} as is_stopped, ${isStoppedByPerson(sql`lookups.run_id`)} as run_is_stopped
+    from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`,
+    sql`
     select wanted, coalesce(max(attempt) filter (where lookup_key = wanted), 0)::int as attempts,
       count(*) filter (where state = any(${[...openChargeStates]}::text[]))::int as open
-    from ${paidFor(keys, sql`lookup_key, attempt, state`)} group by wanted`.execute(tx)
-  return new Map(rows.map((row) => [row.wanted, row]))
+    from ${paidFor(keys, sql`lookup_key, attempt, state`)} group by wanted`,
+  )
+  return {
+    states: new Map(locked.rows.map((row) => [row.key, row])),
+    before: new Map(charges.rows.map((row) => [row.wanted, row])),
+  }
 }
 
 function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
@@ -204,12 +203,13 @@ function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undef
 }
 
 /**
- * Adds the amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is not
- * returned has reached its cap, or that of its plan (runs/plan-cap.ts), and the whole transaction rolls back. Scopes are
- * sorted, so that all transactions lock them in the same order.
+ * Stores charges, and adds their amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is
+ * not returned has reached its cap, or that of its plan (runs/plan-cap.ts), and the whole transaction rolls back. Scopes are
+ * sorted, so that all transactions lock them in the same order. The lines come last: every process changes the same few, and waits
+ * for whoever has changed them and not committed yet.
  */
-async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void> {
-  const lines = totals(charges)
+async function insertWithinBudget(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
+  const lines = totals(drawn.map(({ charge }) => charge))
   const tooSmall = lines.find(({ amountAtomic, capAtomic }) => amountAtomic > capAtomic)
   if (tooSmall) throw exhausted(tooSmall)
   const values = sql.join(
@@ -218,13 +218,17 @@ async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void
         sql`(${scope}::text, ${amountAtomic}::bigint, ${capAtomic}::bigint)`,
     ),
   )
-  const { rows } = await sql<{ scope: string }>`
+  const [, { rows }] = await inOneTrip<[unknown, { scope: string }]>(
+    tx,
+    insertCharges(rowForms(tx), drawn, at),
+    sql`
     with wanted (scope, amount, cap) as (values ${values})
     insert into budgets (scope, committed_atomic) select scope, amount from wanted
     on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
     where budgets.committed_atomic + excluded.committed_atomic
       <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
-    returning scope`.execute(tx)
+    returning scope`,
+  )
   const committed = new Set(rows.map(({ scope }) => scope))
   const full = lines.find(({ scope }) => !committed.has(scope))
   if (full) throw exhausted(full, await planCapOf(tx, full.scope))

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type QueryResult, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import {
   learnNames,
@@ -7,7 +7,7 @@ import {
   type KnownNames,
   type Lesson,
 } from '../../domain/subjects/taught-names.ts'
-import type { Database } from '../database/database.ts'
+import { inOneTrip } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
 /** A found answer, with the lookup that it was stored under. */
@@ -36,19 +36,22 @@ export async function learnFromAnswers(
 ): Promise<void> {
   const lessons = answers.flatMap(({ key, data }) => (data && lessonOf(key, data, hosts)) ?? [])
   if (lessons.length === 0) return
-  // It ends with the transaction.
-  await sql`savepoint names`.execute(tx)
   try {
-    await learn(tx, lessons, at)
+    // The savepoint ends with the transaction.
+    const [, known] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, readNames(lessons))
+    if (learnNames(knownIn(known), lessons).size > 0) await learn(tx, lessons, at)
   } catch {
     await sql`rollback to savepoint names`.execute(tx)
   }
 }
 
 async function learn(tx: Transaction<Tables>, lessons: readonly Lesson[], at: Date): Promise<void> {
-  if (learnNames(await readNames(tx, lessons), lessons).size === 0) return
-  await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
-  const changes = learnNames(await readNames(tx, lessons), lessons)
+  const [, known] = await inOneTrip<[unknown, NameRow]>(
+    tx,
+    sql`select pg_advisory_xact_lock(${lockId})`,
+    readNames(lessons),
+  )
+  const changes = learnNames(knownIn(known), lessons)
   const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
   await sql`
     insert into subject_names (name, subject, learned_at)
@@ -56,14 +59,22 @@ async function learn(tx: Transaction<Tables>, lessons: readonly Lesson[], at: Da
     on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`.execute(tx)
 }
 
-/** Returns the names of these lessons, and all names of the subjects that they stand for. */
-async function readNames(db: Database, lessons: readonly Lesson[]): Promise<KnownNames> {
+interface NameRow {
+  name: string
+  subject: string | null
+}
+
+/** The names of these lessons, and all names of the subjects that they stand for. */
+function readNames(lessons: readonly Lesson[]): RawBuilder<NameRow> {
   const names = [...new Set(lessons.flatMap(namesIn))]
-  const { rows } = await sql<{ name: string; subject: string | null }>`
+  return sql`
     with named as materialized (select name, subject from subject_names where name = any(${names}::text[]))
     select name, subject from named
     union
     select name, subject from subject_names where subject = any(${names}::text[]
-      || array(select subject from named where subject is not null))`.execute(db)
+      || array(select subject from named where subject is not null))`
+}
+
+function knownIn({ rows }: QueryResult<NameRow>): KnownNames {
   return new Map(rows.map(({ name, subject }) => [name, subject]))
 }

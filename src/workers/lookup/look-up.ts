@@ -18,7 +18,7 @@ import type { PriceTable } from '../../domain/planning/step.ts'
 import { isFreeOperation, operationRow } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
-import type { Purchase } from '../../pay/purchase.ts'
+import type { Purchase, Unanswered } from '../../pay/purchase.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
 import type { BatchLedger } from '../../store/ledger/batches.ts'
@@ -68,6 +68,11 @@ export interface LookUpOptions {
   onUnexpected: (failure: { operation: Operation; tries: number; problem: string }) => void
 }
 
+interface ReadAhead {
+  earlier?: Promise<Unanswered>
+  suppressed?: Promise<boolean>
+}
+
 const maxTries = 6
 /**
  * The most times that a job may start over for something that counts as no try. From then on it counts, so
@@ -94,6 +99,7 @@ export function createLookUp(options: LookUpOptions) {
 
   /** `starts` counts how often the lookup's job was started, this time included. */
   return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
+    const ahead = lane === 'hot' && !isBatchKey(key) ? readAhead(key) : {}
     const lookup = await lookups.get(key)
     if (!lookup || lookup.state === 'parked' || lookup.batchKey) return
     addLogFields({ runId: lookup.runId })
@@ -101,7 +107,7 @@ export function createLookUp(options: LookUpOptions) {
     if (lookup.runStopped && !isFreeOperation(lookup.operation)) return
     if (lookup.state === 'waiting') {
       try {
-        await perform(lookup, lane)
+        await perform(lookup, lane, ahead)
       } catch (error) {
         const outcome = await handleFailure(lookup, lane, starts, error)
         if (outcome !== 'ended') return outcome
@@ -111,19 +117,30 @@ export function createLookUp(options: LookUpOptions) {
     await options.advance.advanceTasksWaitingFor(ended)
   }
 
-  async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
-    await refuseSuppressed(lookup)
+  /**
+   * Asks what a press needs to know of its lookup beside the lookup's own row, and not after it. A lookup that turns out to have ended
+   * has asked in vain.
+   */
+  function readAhead(key: LookupKey): ReadAhead {
+    const ahead = { earlier: options.payer.earlier(key), suppressed: isSuppressed(key) }
+    // An error is that of whoever needs it.
+    for (const read of Object.values(ahead)) read.catch(() => {})
+    return ahead
+  }
+
+  async function perform(lookup: LookupRow, lane: Lane, ahead: ReadAhead): Promise<void> {
+    await refuseSuppressed(lookup, ahead)
     const { key, operation, request } = lookup
     await options.probation.guard(
       { key, operation, request, part: partOf(lookup) },
       {
-        single: () => ask(lookup, lane),
-        confirmed: () => options.access.watch(endpointOf(lookup), key, () => ask(lookup, lane)),
+        single: () => ask(lookup, lane, ahead),
+        confirmed: () => options.access.watch(endpointOf(lookup), key, () => ask(lookup, lane, ahead)),
       },
     )
   }
 
-  async function ask(lookup: LookupRow, lane: Lane): Promise<Asked> {
+  async function ask(lookup: LookupRow, lane: Lane, ahead: ReadAhead): Promise<Asked> {
     const { key, operation, request, runId, connector, queryId } = lookup
     // A worker cannot know whether it was sent before and carried out.
     if (operationRow(operation).kind === 'action')
@@ -143,6 +160,7 @@ export function createLookUp(options: LookUpOptions) {
         connector,
         lane,
         request: options.prepare(operation, request),
+        readAhead: ahead.earlier,
       })
     }
     const fact = await options.fetchFree(operation, request)
@@ -151,11 +169,14 @@ export function createLookUp(options: LookUpOptions) {
   }
 
   /** Throws FatalError for a subject that was suppressed after its record was read. */
-  async function refuseSuppressed({ key, tries }: LookupRow): Promise<void> {
+  async function refuseSuppressed({ key, tries }: LookupRow, ahead: ReadAhead): Promise<void> {
     // An earlier try may have been paid for: the lookup is finished, and its answer is not written.
     if (tries > 0 || isBatchKey(key)) return
-    const isSuppressed = (await options.suppressed([identifiersOfKey(key)])).has(0)
-    if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
+    if (await (ahead.suppressed ?? isSuppressed(key))) throw new FatalError('suppressed', 'suppressed')
+  }
+
+  async function isSuppressed(key: LookupKey): Promise<boolean> {
+    return (await options.suppressed([identifiersOfKey(key)])).has(0)
   }
 
   async function handleFailure(
