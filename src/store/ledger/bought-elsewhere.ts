@@ -9,8 +9,25 @@ import { paidFor } from './charge-rows.ts'
 
 type Tx = Transaction<Tables>
 
+/** Lookups that ask the same under other names of the same subjects, and the members of batches, each with its batch. */
+export interface Namesakes {
+  pairs: readonly NamedTwice[]
+  batchOf: ReadonlyMap<LookupKey, LookupKey>
+}
+
+/** Returns what has to be locked with these lookups; see `refuseBoughtElsewhere`. */
+export async function findNamesakes(
+  tx: Tx,
+  keys: readonly LookupKey[],
+  hosts: readonly string[],
+): Promise<Namesakes> {
+  const batchOf = await membersOf(tx, keys.filter(isBatchKey))
+  const singles = keys.filter((key) => !isBatchKey(key))
+  return { batchOf, pairs: await findSameQuestions(tx, [...singles, ...batchOf.keys()], hosts) }
+}
+
 /**
- * Locks lookups, and those that ask the same under other names of the same subjects, before a charge is reserved for them.
+ * Called before a charge is reserved for lookups, when they and their namesakes are locked; `existing` are those that are there.
  * Returns why a lookup must not be paid for: the answer is in the ledger under another name (then the lookup has it now), or
  * a charge under another name may still bring it.
  *
@@ -26,19 +43,9 @@ type Tx = Transaction<Tables>
  */
 export async function refuseBoughtElsewhere(
   tx: Tx,
-  keys: readonly LookupKey[],
-  { hosts, at }: { hosts: readonly string[]; at: Date },
+  { pairs, batchOf }: Namesakes,
+  { existing, at }: { existing: { has(key: LookupKey): boolean }; at: Date },
 ): Promise<Map<LookupKey, Error>> {
-  const batchOf = await membersOf(tx, keys.filter(isBatchKey))
-  const singles = keys.filter((key) => !isBatchKey(key))
-  const pairs = await findSameQuestions(tx, [...singles, ...batchOf.keys()], hosts)
-  if (pairs.length === 0) return new Map()
-  const locked = [...new Set([...singles, ...batchOf.keys(), ...pairs.map(({ key }) => key)])]
-  const { rows } = await sql<{ key: LookupKey }>`
-    select key from lookups where key = any(${locked}::text[]) order by key collate "C" for no key update`.execute(
-    tx,
-  )
-  const existing = new Set(rows.map(({ key }) => key))
   const twice = pairs.filter(({ key }) => existing.has(key))
   if (twice.length === 0) return new Map()
 

@@ -7,7 +7,7 @@ import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/char
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
 import { waitsOf } from '../database/gathering.ts'
-import { findSameQuestions } from '../names/same-questions.ts'
+import { findSameWithAny } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import { columnsOfCharge, paidFor, toCharge, type ChargeRow } from './charge-rows.ts'
 import { reserveCharges } from './reserve-charges.ts'
@@ -40,18 +40,13 @@ export function createPurchaseSteps(
   },
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'maySend' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
-    // For one, the charges under its own name are asked for beside the question for others, which hardly a new lookup has.
-    const [own, questions] = await Promise.all([
-      keys.length === 1 ? chargesOf(keys) : [],
-      findSameQuestions(db, keys, options.hosts),
-    ])
-    const others = Map.groupBy(
-      questions.filter(({ needs }) => needs === 'any'),
-      ({ asked }) => asked,
-    )
-    const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? []).map((other) => other.key)]
-    const names = [...new Set(keys.flatMap(namesOf))]
-    const rows = keys.length === 1 && names.length === 1 ? own : await chargesOf(names)
+    const others = await findSameWithAny(db, keys, options.hosts)
+    const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? [])]
+    // A loss of an earlier refresh, which an answer has followed, does not count against this one.
+    const { rows } = await sql<UnansweredRow>`
+      select * from ${paidFor([...new Set(keys.flatMap(namesOf))], columnsOfCharge('restored_at'))} where state = any(${[...openChargeStates]}::text[])
+        or (state = 'lost' and created_at > coalesce(
+          (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
     const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
     return keys.map((key) => {
       // Losses under another name of the subject count too: the limit is for the answer.
@@ -64,15 +59,6 @@ export function createPurchaseSteps(
       const restored = ofKey.filter((row) => row.state === 'lost' && row.restored_at !== null).length
       return { ok: { open: open && toCharge(open), lost: lostAt.length + restored, lastLostAt } }
     })
-  }
-
-  /** A loss of an earlier refresh, which an answer has followed, does not count against this one. */
-  async function chargesOf(names: readonly LookupKey[]): Promise<UnansweredRow[]> {
-    const { rows } = await sql<UnansweredRow>`
-      select * from ${paidFor(names, columnsOfCharge('restored_at'))} where state = any(${[...openChargeStates]}::text[])
-        or (state = 'lost' and created_at > coalesce(
-          (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
-    return rows
   }
 
   async function reserveAll(charges: readonly NewCharge[]): Promise<Each<Charge>[]> {
