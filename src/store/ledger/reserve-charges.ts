@@ -14,7 +14,7 @@ import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts
 import { planCapOf } from '../runs/plan-cap.ts'
 import { findNamesakes, refuseBoughtElsewhere, type Namesakes } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
-import { inOneTrip } from '../database/postgres/one-trip.ts'
+import { inOneTrip, type Ending } from '../database/postgres/one-trip.ts'
 import { rowForms, type RowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
@@ -34,6 +34,7 @@ export async function reserveCharges(
   tx: Tx,
   charges: readonly NewCharge[],
   options: { now: () => Date; newId: () => string; hosts: readonly string[] },
+  ending: Ending,
 ): Promise<Each<Charge>[]> {
   const keys = charges.map(({ lookupKey }) => lookupKey)
   const namesakes = await findNamesakes(tx, keys, options.hosts)
@@ -61,9 +62,7 @@ export async function reserveCharges(
   const paid = drawn.filter(({ isPaid }) => isPaid)
   const bought = drawn.filter(({ isPaid }) => !isPaid)
   const at = options.now()
-  if (bought.length > 0) {
-    await insertWithinBudget(tx, bought, at)
-  }
+  if (bought.length > 0) await insertWithinBudget(tx, bought, { at, ending: paid.length > 0 ? [] : ending })
   await claimPayments(
     tx,
     paid.map((each) => claimOf(each, rowForms(tx))),
@@ -220,9 +219,14 @@ function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undef
  * Stores charges, and adds their amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is
  * not returned has reached its cap, or that of its plan (runs/plan-cap.ts), and the whole transaction rolls back. Scopes are
  * sorted, so that all transactions lock them in the same order. The lines come last: every process changes the same few, and waits
- * for whoever has changed them and not committed yet.
+ * for whoever has changed them and not committed yet. With an ending, a line that has reached its cap is an error of the database, so
+ * that what is behind it commits nothing.
  */
-async function insertWithinBudget(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
+async function insertWithinBudget(
+  tx: Tx,
+  drawn: readonly Drawn[],
+  { at, ending }: { at: Date; ending: Ending },
+): Promise<void> {
   const lines = totals(drawn.map(({ charge }) => charge))
   const tooSmall = lines.find(({ amountAtomic, capAtomic }) => amountAtomic > capAtomic)
   if (tooSmall) throw exhausted(tooSmall)
@@ -232,19 +236,24 @@ async function insertWithinBudget(tx: Tx, drawn: readonly Drawn[], at: Date): Pr
         sql`(${scope}::text, ${amountAtomic}::bigint, ${capAtomic}::bigint)`,
     ),
   )
-  const [, { rows }] = await inOneTrip<[unknown, { scope: string }]>(
+  // One row, whatever was added: a line too few divides by zero.
+  const least = ending.length > 0 ? lines.length : 0
+  const [, { rows }] = await inOneTrip<[unknown, { scopes: string[] }, ...unknown[]]>(
     tx,
     insertCharges(rowForms(tx), drawn, at),
     sql`
-    with wanted (scope, amount, cap) as (values ${values})
-    insert into budgets (scope, committed_atomic) select scope, amount from wanted
-    on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
-    where budgets.committed_atomic + excluded.committed_atomic
-      <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
-    returning scope`,
+    with wanted (scope, amount, cap) as (values ${values}), added as (
+      insert into budgets (scope, committed_atomic) select scope, amount from wanted
+      on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
+      where budgets.committed_atomic + excluded.committed_atomic
+        <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
+      returning scope
+    )
+    select coalesce(array_agg(scope), '{}') as scopes, 1 / (count(*) >= ${least}::int)::int as enough from added`,
+    ...ending,
   )
-  const committed = new Set(rows.map(({ scope }) => scope))
-  const full = lines.find(({ scope }) => !committed.has(scope))
+  const added = new Set(rows[0]?.scopes)
+  const full = lines.find(({ scope }) => !added.has(scope))
   if (full) throw exhausted(full, await planCapOf(tx, full.scope))
 }
 

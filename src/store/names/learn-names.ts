@@ -7,7 +7,7 @@ import {
   type KnownNames,
   type Lesson,
 } from '../../domain/subjects/taught-names.ts'
-import { inOneTrip } from '../database/postgres/one-trip.ts'
+import { inOneTrip, type Ending } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
 /** A found answer, with the lookup that it was stored under. */
@@ -34,29 +34,59 @@ export async function learnFromAnswers(
   answers: readonly Taught[],
   { hosts, at }: { hosts: readonly string[]; at: Date },
 ): Promise<void> {
-  const lessons = answers.flatMap(({ key, data }) => (data && lessonOf(key, data, hosts)) ?? [])
+  const lessons = lessonsIn(answers, hosts)
   if (lessons.length === 0) return
   try {
     // The savepoint ends with the transaction.
     const [, known] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, readNames(lessons))
-    if (learnNames(knownIn(known), lessons).size > 0) await learn(tx, lessons, at)
+    await learn(tx, lessons, { known, at })
   } catch {
     await sql`rollback to savepoint names`.execute(tx)
   }
 }
 
-async function learn(tx: Transaction<Tables>, lessons: readonly Lesson[], at: Date): Promise<void> {
-  const [, known] = await inOneTrip<[unknown, NameRow]>(
+/**
+ * The same in fewer trips: `storing` stores the answers, and `ending` commits them with their names. Where names cannot be stored
+ * nothing is, and the caller stores the answers as above (`inOneTransaction`).
+ */
+export async function storeWithNames(
+  tx: Transaction<Tables>,
+  storing: RawBuilder<unknown>,
+  answers: readonly Taught[],
+  { hosts, at, ending }: { hosts: readonly string[]; at: Date; ending: Ending },
+): Promise<QueryResult<unknown>> {
+  const lessons = lessonsIn(answers, hosts)
+  if (lessons.length === 0) return (await inOneTrip(tx, storing, ...ending))[0]
+  const [stored, known] = await inOneTrip<[unknown, NameRow]>(tx, storing, readNames(lessons))
+  await learn(tx, lessons, { known, at, ending })
+  return stored
+}
+
+function lessonsIn(answers: readonly Taught[], hosts: readonly string[]): Lesson[] {
+  return answers.flatMap(({ key, data }) => (data && lessonOf(key, data, hosts)) ?? [])
+}
+
+async function learn(
+  tx: Transaction<Tables>,
+  lessons: readonly Lesson[],
+  { known, at, ending = [] }: { known: QueryResult<NameRow>; at: Date; ending?: Ending },
+): Promise<void> {
+  if (learnNames(knownIn(known), lessons).size === 0) return
+  const [, locked] = await inOneTrip<[unknown, NameRow]>(
     tx,
     sql`select pg_advisory_xact_lock(${lockId})`,
     readNames(lessons),
   )
-  const changes = learnNames(knownIn(known), lessons)
+  const changes = learnNames(knownIn(locked), lessons)
   const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
-  await sql`
+  await inOneTrip(
+    tx,
+    sql`
     insert into subject_names (name, subject, learned_at)
     select name, subject, ${at}::timestamptz from jsonb_to_recordset(${rows}::jsonb) as learned (name text, subject text)
-    on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`.execute(tx)
+    on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`,
+    ...ending,
+  )
 }
 
 interface NameRow {

@@ -1,5 +1,16 @@
-import type { DatabaseConnection, QueryExecutorProvider, QueryResult, RawBuilder } from 'kysely'
+import {
+  sql,
+  type DatabaseConnection,
+  type QueryExecutorProvider,
+  type QueryResult,
+  type RawBuilder,
+  type Transaction,
+} from 'kysely'
+import { PaydirtError } from '../../../domain/errors.ts'
+import { isEmbedded } from '../embedded.ts'
 import type { Connected } from '../../packed/ledger-adapter.ts'
+import type { Database } from '../database.ts'
+import type { Tables } from '../tables/schema.ts'
 
 type Results<Rows extends readonly unknown[]> = { [Place in keyof Rows]: QueryResult<Rows[Place]> }
 
@@ -25,4 +36,33 @@ export async function inOneTrip<Rows extends readonly unknown[]>(
       return answer.value
     }) as Results<Rows>
   })
+}
+
+/**
+ * Returns the `commit` that goes behind the last statements of a transaction in one trip (`inOneTransaction`); nothing where the
+ * transaction is ended in the usual way. Behind a statement that has failed it ends the transaction without a change.
+ */
+export type Ending = readonly RawBuilder<unknown>[]
+
+const atOnce: Ending = [sql`commit`]
+const usually: Ending = []
+
+/**
+ * Does work in a transaction whose last statements may bring the `commit` with them. What they lock is then held for no longer than
+ * the server needs: the answer to the last statement, and the turn of this process in which it is read, are not waited for. The work must
+ * fail in the database where it must not be committed. What has failed there is repeated in the usual way, in which each
+ * statement is waited for and the error is the one to tell.
+ */
+export async function inOneTransaction<T>(
+  db: Database,
+  work: (tx: Transaction<Tables>, ending: Ending) => Promise<T>,
+): Promise<T> {
+  const inTransaction = (ending: Ending) => db.transaction().execute((tx) => work(tx, ending))
+  if (isEmbedded(db)) return inTransaction(usually)
+  try {
+    return await inTransaction(atOnce)
+  } catch (error) {
+    if (error instanceof PaydirtError) throw error
+    return inTransaction(usually)
+  }
 }

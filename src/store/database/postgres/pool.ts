@@ -52,6 +52,8 @@ const readOnlyCode = '25006'
 const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
 /** The driver's own: the answer may still come, and must not be taken for that to the next statement. */
 const noAnswer = /query read timeout/i
+const endsTransaction = new Set(['commit', 'rollback'])
+const nothing = { command: '', rowCount: 0, rows: [] }
 /** An earlier statement has failed, and everything up to the rollback is refused. */
 const refusedBehindError = '25P02'
 const allInUse = /timeout exceeded when trying to connect/i
@@ -164,7 +166,11 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
   function lend(client: PoolClient): PostgresPoolClient {
     let isOfUse = true
     let cause: unknown
+    let underWay = 0
     const query = async (text: string, values: readonly unknown[]) => {
+      // It was ended in one trip with its last statements (one-trip.ts).
+      if (endsTransaction.has(text) && underWay === 0 && client.getTransactionStatus() === 'I') return nothing
+      underWay += 1
       try {
         return await client.query(text, values.map(asArrayText))
       } catch (error) {
@@ -176,6 +182,8 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
         if ((error as { code?: unknown }).code === refusedBehindError && cause !== undefined) throw cause
         cause = error
         throw error
+      } finally {
+        underWay -= 1
       }
     }
     return {
