@@ -1,7 +1,7 @@
 import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import { currencyOf, type Charge, type Terms } from '../domain/payment.ts'
+import { currencyOf, type Charge, type Currency, type Terms } from '../domain/payment.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import { createAdmission } from './admission.ts'
@@ -65,6 +65,8 @@ export function createPayer(options: PayerOptions): Payer {
   const learnTerms = createTermsLearner({ ...options, admission, dispatch, acquirePermit })
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
+    // A press is a run of its own, whose budgets nobody has asked for. In which currency is of no account to the ledger.
+    if (purchase.lane === 'hot') void recallBudgets(purchase, 'USD')
     const { open, ...losses } = await earlierOf(purchase)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
@@ -90,7 +92,7 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, terms)])
+    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, currencyOf(terms.protocol))])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)
@@ -141,9 +143,9 @@ export function createPayer(options: PayerOptions): Payer {
    * Has the budgets that the run decides read from the ledger, which are then remembered, beside the wait for the pace. The lines are
    * made after the wait, which may end on another day.
    */
-  async function recallBudgets({ runId, connector }: Purchase, { protocol }: Terms): Promise<void> {
+  async function recallBudgets({ runId, connector }: Purchase, currency: Currency): Promise<void> {
     try {
-      await options.budgetLines({ runId, connector, now: now(), currency: currencyOf(protocol) })
+      await options.budgetLines({ runId, connector, now: now(), currency })
     } catch {
       // Asked again below.
     }
