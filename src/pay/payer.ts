@@ -92,7 +92,10 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, currencyOf(terms.protocol))])
+    const [permit] = await Promise.all([
+      acquirePermit(purchase),
+      recallBudgets(purchase, currencyOf(terms.protocol)),
+    ])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)

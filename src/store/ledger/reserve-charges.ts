@@ -28,7 +28,8 @@ type Tx = Transaction<Tables>
 
 /**
  * Reserves the budget and journals a charge for each lookup that may be paid for. Each other lookup gets an error of its own.
- * Throws when the group as a whole fails: the budget is too small for all of them, or a nonce is taken.
+ * Throws when the group as a whole fails: the budget is too small for all of them, or a nonce is taken. With an ending, either is an
+ * error of the database, and the same is then done without.
  */
 export async function reserveCharges(
   tx: Tx,
@@ -57,7 +58,11 @@ export async function reserveCharges(
         draw: (attempt: number) => charge.draw(attempt, salt),
       }
     }),
-    { mayClaim: [...states.values()].some(({ has_unclaimed: has }) => has), newId: options.newId },
+    {
+      mayClaim: [...states.values()].some(({ has_unclaimed: has }) => has),
+      newId: options.newId,
+      atOnce: ending.length > 0,
+    },
   )
   const paid = drawn.filter(({ isPaid }) => isPaid)
   const bought = drawn.filter(({ isPaid }) => !isPaid)
