@@ -241,7 +241,7 @@ async function insertWithinBudget(
         sql`(${scope}::text, ${amountAtomic}::bigint, ${capAtomic}::bigint)`,
     ),
   )
-  // One row, whatever was added: a line too few divides by zero.
+  // One row, whatever was added. With a line too few it has no number, and the server's log says why.
   const least = ending.length > 0 ? lines.length : 0
   const [, { rows }] = await inOneTrip<[unknown, { scopes: string[] }, ...unknown[]]>(
     tx,
@@ -254,7 +254,9 @@ async function insertWithinBudget(
         <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
       returning scope
     )
-    select coalesce(array_agg(scope), '{}') as scopes, 1 / (count(*) >= ${least}::int)::int as enough from added`,
+    select coalesce(array_agg(scope), '{}') as scopes, case when count(*) >= ${least}::int then count(*)
+      else ('a budget is used up; lines with room: ' || count(*))::bigint end as lines
+    from added`,
     ...ending,
   )
   const added = new Set(rows[0]?.scopes)
