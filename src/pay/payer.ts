@@ -1,7 +1,7 @@
 import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import { currencyOf, type Charge, type Currency, type Terms } from '../domain/payment.ts'
+import { currencyOf, type Charge, type Terms } from '../domain/payment.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import { createAdmission } from './admission.ts'
@@ -12,6 +12,7 @@ import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
 import { derivedSeed, paymentSeed } from './payment-seed.ts'
 import type { PayerOptions } from './payer-options.ts'
 import { createTermsLearner } from './learn-terms.ts'
+import { earlierOf, recallBudgets } from './read-before.ts'
 import type { Purchase, Unanswered } from './purchase.ts'
 
 export interface Payer {
@@ -66,23 +67,14 @@ export function createPayer(options: PayerOptions): Payer {
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
     // A press is a run of its own, whose budgets nobody has asked for. In which currency is of no account to the ledger.
-    if (purchase.lane === 'hot') void recallBudgets(purchase, 'USD')
-    const { open, ...losses } = await earlierOf(purchase)
+    if (purchase.lane === 'hot') void recallBudgets(purchase, 'USD', options)
+    const { open, ...losses } = await earlierOf(purchase, journal)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
     if (purchase.onlyFinish)
       throw new FatalError('not_bought_again', 'the payment was never used, and is not made again')
     // A charge that has just been closed may be lost.
     return begin(purchase, open ? await journal.unanswered(purchase.key) : losses)
-  }
-
-  /**
-   * A charge that was opened after they were read ahead is found by `reserve`, which looks again under the lookup's lock and refuses
-   * a second one. One that is lost in that moment is like one that is lost while this lookup waits for its permit.
-   */
-  async function earlierOf({ key, readAhead }: Purchase): Promise<Unanswered> {
-    const read = await readAhead
-    return read && !read.open && read.lost === 0 ? read : journal.unanswered(key)
   }
 
   async function begin(purchase: Purchase, losses: Losses): Promise<StoredAnswer> {
@@ -94,7 +86,7 @@ export function createPayer(options: PayerOptions): Payer {
     if ('outcome' in terms) return terms
     const [permit] = await Promise.all([
       acquirePermit(purchase),
-      recallBudgets(purchase, currencyOf(terms.protocol)),
+      recallBudgets(purchase, currencyOf(terms.protocol), options),
     ])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
@@ -140,18 +132,6 @@ export function createPayer(options: PayerOptions): Payer {
     await permit.done(undefined)
     const message = 'the challenge expired before its permit came'
     throw new RetriableError('challenge_ended', message, { countsAsTry: false })
-  }
-
-  /**
-   * Has the budgets that the run decides read from the ledger, which are then remembered, beside the wait for the pace. The lines are
-   * made after the wait, which may end on another day.
-   */
-  async function recallBudgets({ runId, connector }: Purchase, currency: Currency): Promise<void> {
-    try {
-      await options.budgetLines({ runId, connector, now: now(), currency })
-    } catch {
-      // Asked again below.
-    }
   }
 
   async function reserve(purchase: Purchase, terms: Terms, permit: SendPermit): Promise<Charge> {

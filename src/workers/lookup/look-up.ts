@@ -13,12 +13,11 @@ import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
-import { identifiersOfKey } from '../../domain/subjects/traces.ts'
 import type { PriceTable } from '../../domain/planning/step.ts'
 import { isFreeOperation, operationRow } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
-import type { Purchase, Unanswered } from '../../pay/purchase.ts'
+import type { Purchase } from '../../pay/purchase.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
 import type { BatchLedger } from '../../store/ledger/batches.ts'
@@ -31,6 +30,7 @@ import type { Probation } from './probation.ts'
 import type { createPollAnswer } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
 import { endpointOf, partOf, type Asked } from './lookup-request.ts'
+import { isSuppressed, readAhead, type ReadAhead } from './read-ahead.ts'
 import { createParkStopped } from './park-stopped.ts'
 import { limitOf } from './spent-limit.ts'
 import { errorCode } from '../../domain/error-codes.ts'
@@ -68,11 +68,6 @@ export interface LookUpOptions {
   onUnexpected: (failure: { operation: Operation; tries: number; problem: string }) => void
 }
 
-interface ReadAhead {
-  earlier?: Promise<Unanswered>
-  suppressed?: Promise<boolean>
-}
-
 const maxTries = 6
 /**
  * The most times that a job may start over for something that counts as no try. From then on it counts, so
@@ -99,7 +94,7 @@ export function createLookUp(options: LookUpOptions) {
 
   /** `starts` counts how often the lookup's job was started, this time included. */
   return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
-    const ahead = lane === 'hot' && !isBatchKey(key) ? readAhead(key) : {}
+    const ahead = lane === 'hot' && !isBatchKey(key) ? readAhead(key, options) : {}
     const lookup = await lookups.get(key)
     if (!lookup || lookup.state === 'parked' || lookup.batchKey) return
     addLogFields({ runId: lookup.runId })
@@ -115,17 +110,6 @@ export function createLookUp(options: LookUpOptions) {
     }
     const ended = isBatchKey(key) ? (await options.batches.members(key)).map((member) => member.key) : [key]
     await options.advance.advanceTasksWaitingFor(ended)
-  }
-
-  /**
-   * Asks what a press needs to know of its lookup beside the lookup's own row, and not after it. A lookup that turns out to have ended
-   * has asked in vain.
-   */
-  function readAhead(key: LookupKey): ReadAhead {
-    const ahead = { earlier: options.payer.earlier(key), suppressed: isSuppressed(key) }
-    // An error is that of whoever needs it.
-    for (const read of Object.values(ahead)) read.catch(() => {})
-    return ahead
   }
 
   async function perform(lookup: LookupRow, lane: Lane, ahead: ReadAhead): Promise<void> {
@@ -172,11 +156,8 @@ export function createLookUp(options: LookUpOptions) {
   async function refuseSuppressed({ key, tries }: LookupRow, ahead: ReadAhead): Promise<void> {
     // An earlier try may have been paid for: the lookup is finished, and its answer is not written.
     if (tries > 0 || isBatchKey(key)) return
-    if (await (ahead.suppressed ?? isSuppressed(key))) throw new FatalError('suppressed', 'suppressed')
-  }
-
-  async function isSuppressed(key: LookupKey): Promise<boolean> {
-    return (await options.suppressed([identifiersOfKey(key)])).has(0)
+    if (await (ahead.suppressed ?? isSuppressed(key, options)))
+      throw new FatalError('suppressed', 'suppressed')
   }
 
   async function handleFailure(
