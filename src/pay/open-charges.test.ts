@@ -4,7 +4,6 @@ import type { Charge, Fate } from '../domain/payment.ts'
 import { createPayer } from './payer.ts'
 import { challenge, paid } from './payer-replies.fixture.ts'
 import { openStage } from './payer-stage.fixture.ts'
-import type { Purchase } from './purchase.ts'
 
 type Stage = ReturnType<typeof openStage>
 const buy = (stage: Stage, change: Partial<Stage['options']> = {}) =>
@@ -249,60 +248,4 @@ describe('the recovery of a charge that no worker drives', () => {
       expect(stage.charges[0]?.state).toBe(isLost ? 'lost' : 'in_doubt')
     },
   )
-})
-
-describe('earlier charges that were read ahead', () => {
-  const buyKnowing = (stage: Stage, readAhead: Purchase['readAhead']) => {
-    let reads = 0
-    const unanswered: typeof stage.options.journal.unanswered = async (key) => {
-      reads += 1
-      return stage.options.journal.unanswered(key)
-    }
-    const payer = createPayer({ ...stage.options, journal: { ...stage.options.journal, unanswered } })
-    return { bought: payer.buy({ ...stage.purchase, readAhead }), reads: () => reads }
-  }
-  const none = { open: undefined, lost: 0 }
-
-  test('are not read again where there are none', async () => {
-    const stage = openStage()
-    stage.script(challenge(), paid)
-    const { bought, reads } = buyKnowing(stage, Promise.resolve(none))
-    expect(await bought).toMatchObject({ outcome: 'found' })
-    expect(reads()).toBe(0)
-  })
-
-  test('are read again where one was open: it has changed since, and nothing is decided by what it was', async () => {
-    const stage = openStage()
-    stage.leave({ state: 'sent' })
-    const open = { ...stage.charges[0]!, state: 'journaled' as const }
-    stage.script(paid)
-    const { bought, reads } = buyKnowing(stage, Promise.resolve({ ...none, open }))
-    expect(await bought).toMatchObject({ outcome: 'found' })
-    expect(reads()).toBe(1)
-    expect(stage.requests).toHaveLength(1)
-  })
-
-  test('and where one was lost', async () => {
-    const stage = openStage()
-    stage.script(challenge(), paid)
-    const { bought, reads } = buyKnowing(stage, Promise.resolve({ ...none, lost: 3 }))
-    expect(await bought).toMatchObject({ outcome: 'found' })
-    expect(reads()).toBe(1)
-  })
-
-  test('do not hide one that another worker has opened since: nothing is bought beside it', async () => {
-    const stage = openStage()
-    stage.leave({ state: 'sent' })
-    stage.script(challenge())
-    await expect(buyKnowing(stage, Promise.resolve(none)).bought).rejects.toMatchObject({
-      name: PaymentInDoubtError.name,
-    })
-    expect(stage.charges).toHaveLength(1)
-  })
-
-  test('fail with the purchase, and nothing is sent', async () => {
-    const stage = openStage()
-    await expect(buyKnowing(stage, Promise.reject(new Error('away'))).bought).rejects.toThrow('away')
-    expect(stage.requests).toEqual([])
-  })
 })

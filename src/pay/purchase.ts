@@ -52,8 +52,8 @@ export interface Purchase {
   lane: Lane
   request: PaidRequest
   /**
-   * What earlier attempts have left, where it was read while the lookup's own row was. Counts only where they have left nothing: an
-   * open or a lost charge is read again.
+   * The charges of earlier attempts, where they were read beside the lookup's own row. Counts only where there are none: an open or a
+   * lost one is read again.
    */
   readAhead?: Promise<Unanswered> | undefined
   /** Finishes an open charge, and buys nothing when it turns out to be dead. */

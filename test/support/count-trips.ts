@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { goesFirst } from '../../src/store/database/go-first.ts'
 
-/** Where the steps of a press run: in its request, or in the jobs that it leads to. */
+/** The steps of a press run in its request, or in the jobs that it leads to. */
 type Chain = 'request' | 'jobs'
 
 interface Trips {

@@ -11,7 +11,6 @@ import {
 } from '../../domain/errors.ts'
 import { lookupKey } from '../../domain/keys.ts'
 import type { Fact } from '../../domain/record.ts'
-import type { Purchase } from '../../pay/purchase.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import { createLookUp } from './look-up.ts'
 
@@ -47,21 +46,11 @@ beforeEach(() => {
 const fact: Fact = { outcome: 'found', data: { url: 'x' } }
 const dearSlots = ['contact.redeem:email-work', 'contact.redeem:email-personal', 'contact.redeem:phone']
 
-interface Press {
-  get?: () => Promise<LookupRow>
-  earlier?: () => Promise<unknown>
-  suppressed?: () => Promise<Set<number>>
-}
-
-function run(
-  buy: (purchase: Purchase) => Promise<Fact>,
-  fetchFree: () => Promise<Fact> = buy as () => Promise<Fact>,
-  press?: Press,
-) {
+function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
   const note = (name: string) => (async (...args: unknown[]) => void done.push([name, ...args])) as never
   const lookUp = createLookUp({
     lookups: {
-      get: press?.get ?? (async () => row),
+      get: async () => row,
       postpone: note('postpone'),
       park: note('park'),
       parkRest: note('parkRest'),
@@ -69,9 +58,9 @@ function run(
       storeFree: note('storeFree'),
     } as unknown as LookupLedger,
     runs: { countRequests: note('count') },
-    payer: { buy, earlier: press?.earlier } as never,
+    payer: { buy } as never,
     advance: { advanceTasksWaitingFor: note('advance'), advanceTasksPast: note('past') },
-    suppressed: press?.suppressed ?? (async () => new Set()),
+    suppressed: async () => new Set(),
     batches: { members: async () => [] },
     probation: { guard: (_, { confirmed }) => confirmed() },
     access: { watch: async (_, __, request) => void (await request()) },
@@ -90,7 +79,7 @@ function run(
     onHalt: (error) => void done.push(['halt', error.code]),
     onUnexpected: (failure) => void done.push(['unexpected', failure]),
   })
-  return lookUp(press ? 'hot' : 'background', key, 1)
+  return lookUp('background', key, 1)
 }
 const failing = (error: unknown) => async (): Promise<never> => {
   throw error
@@ -100,48 +89,6 @@ test('an action is sent by no worker', async () => {
   row = { ...row, operation: 'monitor.create' }
   await run(failing(new Error('must not be sent')))
   expect(done).toEqual([['park', key, null, expect.objectContaining({ code: 'action' })]])
-})
-
-describe('the lookup of a press', () => {
-  const none = { open: undefined, lost: 0 }
-
-  test('has what it needs to know asked for beside its own row, and buys with it', async () => {
-    const steps: string[] = []
-    const note = async <T>(name: string, result: T): Promise<T> => {
-      steps.push(name)
-      await new Promise((resolve) => setImmediate(resolve))
-      steps.push(`${name}.`)
-      return result
-    }
-    let read: unknown
-    await run(
-      async ({ readAhead }) => {
-        read = await readAhead
-        return fact
-      },
-      undefined,
-      {
-        get: () => note('row', row),
-        earlier: () => note('charges', none),
-        suppressed: () => note('list', new Set<number>()),
-      },
-    )
-    expect(steps.slice(0, 3).toSorted()).toEqual(['charges', 'list', 'row'])
-    expect(read).toBe(none)
-  })
-
-  test('is not bought for a subject on the list', async () => {
-    const press = { earlier: async () => none, suppressed: async () => new Set([0]) }
-    await run(failing(new Error('must not be bought')), undefined, press)
-    expect(done).toContainEqual(['fail', key, 'suppressed', false])
-  })
-
-  test('that has ended meanwhile minds no error of what it asked in vain', async () => {
-    row = { ...row, state: 'answered' }
-    const away = failing(new Error('away'))
-    await run(failing(new Error('must not be bought')), undefined, { earlier: away, suppressed: away })
-    expect(done).toEqual([['advance', [key]]])
-  })
 })
 
 describe('a lookup that ends', () => {
