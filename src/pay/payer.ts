@@ -2,7 +2,7 @@ import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { currencyOf, type Charge, type Terms } from '../domain/payment.ts'
-import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import { createAdmission } from './admission.ts'
 import { createDispatch } from './dispatch.ts'
@@ -12,7 +12,8 @@ import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
 import { derivedSeed, paymentSeed } from './payment-seed.ts'
 import type { PayerOptions } from './payer-options.ts'
 import { createTermsLearner } from './learn-terms.ts'
-import type { Purchase } from './purchase.ts'
+import { earlierOf, recallBudgets } from './read-before.ts'
+import type { Purchase, Unanswered } from './purchase.ts'
 
 export interface Payer {
   /**
@@ -22,6 +23,8 @@ export interface Payer {
    * ConfigError (stop the run).
    */
   buy(purchase: Purchase): Promise<StoredAnswer>
+  /** Reads what earlier attempts to buy a lookup have left, for `readAhead`. */
+  earlier(key: LookupKey): Promise<Unanswered>
   /**
    * Resolves an open charge that no worker drives, and signs nothing new for it: it asks the chain, and where the money
    * has moved, it asks the server for the answer again. Returns true when the charge is now closed.
@@ -29,7 +32,7 @@ export interface Payer {
   recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean>
 }
 
-type Losses = Omit<Awaited<ReturnType<ChargeJournal['unanswered']>>, 'open'>
+type Losses = Omit<Unanswered, 'open'>
 
 /** An authorization that is about to expire is not sent: it could still settle after we have counted it as expired. */
 const lastSendSeconds = 10
@@ -63,7 +66,9 @@ export function createPayer(options: PayerOptions): Payer {
   const learnTerms = createTermsLearner({ ...options, admission, dispatch, acquirePermit })
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
-    const { open, ...losses } = await journal.unanswered(purchase.key)
+    // A press is a run of its own, whose budgets nobody has asked for. In which currency is of no account to the ledger.
+    if (purchase.lane === 'hot') void recallBudgets(purchase, 'USD', options)
+    const { open, ...losses } = await earlierOf(purchase, journal)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
     if (purchase.onlyFinish)
@@ -79,7 +84,10 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, terms)])
+    const [permit] = await Promise.all([
+      acquirePermit(purchase),
+      recallBudgets(purchase, currencyOf(terms.protocol), options),
+    ])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)
@@ -124,18 +132,6 @@ export function createPayer(options: PayerOptions): Payer {
     await permit.done(undefined)
     const message = 'the challenge expired before its permit came'
     throw new RetriableError('challenge_ended', message, { countsAsTry: false })
-  }
-
-  /**
-   * Has the budgets that the run decides read from the ledger, which are then remembered, beside the wait for the pace. The lines are
-   * made after the wait, which may end on another day.
-   */
-  async function recallBudgets({ runId, connector }: Purchase, { protocol }: Terms): Promise<void> {
-    try {
-      await options.budgetLines({ runId, connector, now: now(), currency: currencyOf(protocol) })
-    } catch {
-      // Asked again below.
-    }
   }
 
   async function reserve(purchase: Purchase, terms: Terms, permit: SendPermit): Promise<Charge> {
@@ -291,5 +287,5 @@ export function createPayer(options: PayerOptions): Payer {
     return charge.authorization.validBefore - now().getTime() / 1000
   }
 
-  return { buy, recover }
+  return { buy, recover, earlier: journal.unanswered }
 }

@@ -1,4 +1,5 @@
 import type { LookupKey } from '../domain/keys.ts'
+import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { HttpMethod } from '../domain/ports/transport.ts'
 import type { Lane } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
@@ -38,6 +39,9 @@ interface Started {
   estimatedMs: number | undefined
 }
 
+/** The charges of earlier attempts. */
+export type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
+
 /** One lookup to buy: the request, the run that pays, and the reader of the answer. */
 export interface Purchase {
   key: LookupKey
@@ -47,6 +51,11 @@ export interface Purchase {
   connector: string
   lane: Lane
   request: PaidRequest
+  /**
+   * The charges of earlier attempts, where they were read beside the lookup's own row. Counts only where there are none: an open or a
+   * lost one is read again.
+   */
+  readAhead?: Promise<Unanswered> | undefined
   /** Finishes an open charge, and buys nothing when it turns out to be dead. */
   onlyFinish?: boolean
 }

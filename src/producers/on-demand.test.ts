@@ -49,6 +49,7 @@ function setStage(learn: () => Promise<void> = async () => {}) {
         ofRecords: async (_records: unknown, history: Promise<unknown>) => (await history, [{}]),
       }),
     },
+    beforePlanning: () => step('list', undefined),
     advance: { advanceTasksWaitingFor: async () => {} },
     connector: () => connector,
     ready: async () => {},
@@ -78,15 +79,15 @@ test('a press has its lookup in the queue before anything that its lookup does n
   const at = (name: string) => steps.indexOf(name)
   expect(steps.toSorted()).toEqual(
     [
-      ...['history', 'read', 'plan', 'want', 'closed', 'names', 'learn', 'tasks'].flatMap((name) => [
+      ...['history', 'list', 'read', 'plan', 'want', 'closed', 'names', 'learn', 'tasks'].flatMap((name) => [
         name,
         `${name}.`,
       ]),
       'hot 1 1',
     ].toSorted(),
   )
-  // The history is read while the CRM answers.
-  expect(at('history')).toBeLessThan(at('read.'))
+  // Read while the CRM answers.
+  for (const name of ['history', 'list']) expect(at(name)).toBeLessThan(at('read.'))
   expect(at('hot 1 1')).toBeLessThan(at('learn'))
   expect(at('hot 1 1')).toBeLessThan(at('names'))
   // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.

@@ -21,6 +21,8 @@ export interface OnDemandOptions {
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   planner: StepPlanner
   closedFields: ClosedFieldsFinder
+  /** Called while the CRM answers: reads what the planner asks first. */
+  beforePlanning: () => Promise<void>
   advance: Pick<Advance, 'advanceTasksWaitingFor'>
   /** Returns undefined in a process that has no access to the connector: another process begins its tasks. */
   connector: (name: string) => Connector | undefined
@@ -115,6 +117,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     // Read while the CRM answers.
     const history = options.closedFields.historyOf(connector, run.entity, ids)
     history.catch(() => {})
+    options.beforePlanning().catch(() => {})
     try {
       const refused = await options.refusal(connector, run)
       if (refused) throw refused

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { defaultNetworkHosts, lookupKey, type LookupKey } from '../../src/domain/keys.ts'
 import type { Tables } from '../../src/store/database/tables/schema.ts'
 import { storeAnswers } from '../../src/store/ledger/answers.ts'
-import { refuseBoughtElsewhere } from '../../src/store/ledger/bought-elsewhere.ts'
+import { findNamesakes, refuseBoughtElsewhere } from '../../src/store/ledger/bought-elsewhere.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import { authorization } from '../support/ledger-run.ts'
 import { database, newRun, now, unlimited, useLedger } from './ledger.fixture.ts'
@@ -144,8 +144,12 @@ describe('a transaction that dies', () => {
         due_at: now(),
       })
       .execute()
-    const refuse = (tx: Transaction<Tables>) =>
-      refuseBoughtElsewhere(tx, [key], { hosts: defaultNetworkHosts, at: now() })
+    const refuse = async (tx: Transaction<Tables>) => {
+      const namesakes = await findNamesakes(tx, [key], defaultNetworkHosts)
+      const rows = await tx.selectFrom('lookups').select('key').forNoKeyUpdate().execute()
+      const existing = new Set(rows.map((row) => row.key))
+      return refuseBoughtElsewhere(tx, namesakes, { existing, at: now() })
+    }
     await dies(refuse)
     expect(await lookups.get(key)).toMatchObject({ state: 'waiting' })
     const budget = [{ scope: `run:${run.id}`, capAtomic: unlimited }]

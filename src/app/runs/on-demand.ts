@@ -35,6 +35,7 @@ export function openOnDemand(
     lookups,
     planner: planning.planner,
     closedFields: planning.closedFields,
+    beforePlanning: () => context.suppressions.look(),
     advance,
     connector: (name) => context.connectors.get(name),
     ready,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../keys.ts'
-import { kindOfName, namedBy, sameQuestions } from './names.ts'
+import { asksUnderTaughtNames, kindOfName, namedBy, sameQuestions } from './names.ts'
 import { identifiersOfKey } from './traces.ts'
 
 const hosts = ['profnet.com', 'profnet.example']
@@ -28,6 +28,32 @@ describe('a lookup is the same question under another name', () => {
     'bundle|1',
     'person.profile|',
   ])('and %s has none', (key) => expect(questions(key)).toEqual([]))
+})
+
+describe('with any answer', () => {
+  const any = (key: string, taught: Record<string, string[]>) =>
+    questions(key, taught).filter(([, needs]) => needs === 'any')
+  const names = [
+    'profnet.com/in/ada',
+    'profnet.com/in/a-lovelace',
+    'profnet.com/company/acme',
+    'acme.com',
+    'id:1',
+  ]
+  const operations = ['person.profile', 'company.profile', 'company.lookup', 'company.enrich'] as const
+  const keys = operations.flatMap((operation) => names.map((name) => `${operation}|${name}` as LookupKey))
+
+  test.each(keys)('%s has the same others whatever was taught', (key) => {
+    expect(asksUnderTaughtNames(key)).toBe(false)
+    const everything = Object.fromEntries(names.map((name) => [name, names]))
+    expect(any(key, everything)).toEqual(any(key, {}))
+  })
+
+  test('a contact has those of each name that was taught', () => {
+    const key = 'contact.redeem|profnet.com/in/ada|phone' as LookupKey
+    expect(asksUnderTaughtNames(key)).toBe(true)
+    expect(any(key, { 'profnet.com/in/ada': ['id:1'] })).toContainEqual(['contact.redeem|id:1|phone', 'any'])
+  })
 })
 
 describe('a further identifier of a company', () => {

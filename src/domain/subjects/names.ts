@@ -61,6 +61,15 @@ export function sameQuestions(
   return questions.filter((question) => question.key !== key)
 }
 
+/**
+ * False for a lookup whose questions with any answer (`needs: 'any'`) are the same whatever names answers have taught: what was not
+ * found under another name may still be there under this one.
+ */
+export function asksUnderTaughtNames(key: LookupKey): boolean {
+  const asked = namedBy(key)
+  return asked !== undefined && isAboutAllNames(asked.operation)
+}
+
 /** A subject without a phone or an e-mail has none under any name, and asking is dear. */
 function isAboutAllNames(operation: Operation): boolean {
   return operation === 'contact.redeem'

@@ -1,13 +1,14 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type QueryResult, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables/schema.ts'
+import type { Ending } from '../database/postgres/one-trip.ts'
 import { isStorableText } from '../database/parameters.ts'
 import { rowForms, type RowForms } from '../database/row-forms.ts'
-import { learnFromAnswers } from '../names/learn-names.ts'
+import { learnFromAnswers, storeWithNames, type Taught } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
 interface PaidBy {
@@ -30,21 +31,27 @@ export interface AnswerRow {
 export async function storeAnswers(
   tx: Transaction<Tables>,
   rows: readonly AnswerRow[],
-  { at, hosts }: { at: Date; hosts: readonly string[] },
+  { at, hosts, ending = [] }: { at: Date; hosts: readonly string[]; ending?: Ending },
 ): Promise<readonly KeyedAnswer[]> {
   const isBatch = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
   const singles: readonly KeyedAnswer[] = rows.filter((row) => !isBatch(row))
+  if (ending.length > 0 && singles.length > 0 && singles.length === rows.length) {
+    const { statement, isStored } = storing(tx, singles, at)
+    return isStored(await storeWithNames(tx, statement, taughtBy(singles), { at, hosts, ending }))
+      ? singles
+      : []
+  }
   const asGiven = (await storeSingles(tx, singles, at)) ? singles : []
   const stored = [...singles]
   for (const { key, answer, paidBy } of rows.filter(isBatch))
     stored.push(...(await storeParts(tx, key, answer, at, paidBy)))
-  const found = stored.filter(({ answer }) => answer.outcome === 'found' || answer.outcome === 'not_found')
-  await learnFromAnswers(
-    tx,
-    found.map(({ key, answer }) => ({ key, data: answer.data })),
-    { at, hosts },
-  )
+  await learnFromAnswers(tx, taughtBy(stored), { at, hosts })
   return asGiven
+}
+
+function taughtBy(answers: readonly KeyedAnswer[]): Taught[] {
+  const found = answers.filter(({ answer }) => answer.outcome === 'found' || answer.outcome === 'not_found')
+  return found.map(({ key, answer }) => ({ key, data: answer.data }))
 }
 
 export interface KeyedAnswer {
@@ -63,6 +70,15 @@ export async function storeSingles(
   at: Date,
 ): Promise<boolean> {
   if (answers.length === 0) return true
+  const { statement, isStored } = storing(db, answers, at)
+  return isStored(await statement.execute(db))
+}
+
+function storing(
+  db: Database,
+  answers: readonly KeyedAnswer[],
+  at: Date,
+): { statement: RawBuilder<unknown>; isStored: (result: QueryResult<unknown>) => boolean } {
   const given = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
     outcome,
@@ -70,7 +86,7 @@ export async function storeSingles(
     fresh_until: freshUntil,
   }))
   const { json, isAsGiven } = textOf(given, rowForms(db))
-  const { numAffectedRows = 0n } = await sql`
+  const statement = sql`
     with given as materialized (
       select * from jsonb_to_recordset(${json}::jsonb)
         as given (key text, outcome text, answer jsonb, fresh_until timestamptz)
@@ -79,8 +95,11 @@ export async function storeSingles(
     )
     update lookups set state = 'answered', outcome = given.outcome, answer = given.answer, answered_at = ${at},
       fresh_until = given.fresh_until, reason = null, queued_until = null
-    from given join locked using (key) where lookups.key = given.key`.execute(db)
-  return isAsGiven && numAffectedRows === BigInt(answers.length)
+    from given join locked using (key) where lookups.key = given.key`
+  return {
+    statement,
+    isStored: ({ numAffectedRows = 0n }) => isAsGiven && numAffectedRows === BigInt(answers.length),
+  }
 }
 
 /** The rows as JSON, and whether whoever reads them finds every answer as it is here. */

@@ -1,16 +1,91 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { FatalError, PaymentInDoubtError, RetriableError } from '../../domain/errors.ts'
 import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import { openChargeStates } from '../../domain/payment.ts'
+import { inOneTrip } from '../database/postgres/one-trip.ts'
 import { adoptAnswers } from '../names/adopt-answers.ts'
 import { findSameQuestions, freshAnswers, type NamedTwice } from '../names/same-questions.ts'
 import type { Tables } from '../database/tables/schema.ts'
+import { hasUnclaimed } from '../restored/restore-state.ts'
+import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import { paidFor } from './charge-rows.ts'
+import { isStopped } from './spend-switch.ts'
 
 type Tx = Transaction<Tables>
 
+/** Lookups that ask the same under other names of the same subjects, and the members of batches, each with its batch. */
+export interface Namesakes {
+  pairs: readonly NamedTwice[]
+  batchOf: ReadonlyMap<LookupKey, LookupKey>
+}
+
+/** Returns what has to be locked with these lookups; see `refuseBoughtElsewhere`. */
+export async function findNamesakes(
+  tx: Tx,
+  keys: readonly LookupKey[],
+  hosts: readonly string[],
+): Promise<Namesakes> {
+  const batchOf = await membersOf(tx, keys.filter(isBatchKey))
+  const singles = keys.filter((key) => !isBatchKey(key))
+  return { batchOf, pairs: await findSameQuestions(tx, [...singles, ...batchOf.keys()], hosts) }
+}
+
+export interface LookupLocked {
+  key: LookupKey
+  has_ended: boolean
+  bundle_key: string | null
+  is_stopped: boolean
+  run_is_stopped: boolean
+  salt: string | null
+  has_unclaimed: boolean
+}
+
+export interface ChargesBefore {
+  attempts: number
+  open: number
+}
+
 /**
- * Locks lookups, and those that ask the same under other names of the same subjects, before a charge is reserved for them.
+ * Locks lookups so that two workers cannot both pay for one: the second sees the charge of the first. The lock needs a
+ * statement of its own, because a statement that waits for a lock still sees the charges from before the wait. The charges are read by
+ * the one behind it, which begins when the lock is held. The order by key keeps two groups from deadlocking. A batch is locked
+ * behind its members, as everyone does who stores its answer.
+ */
+export async function lockLookups(
+  tx: Tx,
+  keys: readonly LookupKey[],
+  { pairs, batchOf }: Namesakes,
+): Promise<{ states: Map<LookupKey, LookupLocked>; before: Map<LookupKey, ChargesBefore> }> {
+  const others = [...batchOf.keys(), ...pairs.map(({ key }) => key)]
+  const isLater = (key: LookupKey) => others.length > 0 && isBatchKey(key)
+  const first = new Set([...keys.filter((key) => !isLater(key)), ...others])
+  const later = keys.filter(isLater)
+  const states: LookupLocked[] = []
+  if (later.length > 0) states.push(...(await locking([...first]).execute(tx)).rows)
+  const [locked, charges] = await inOneTrip<[LookupLocked, ChargesBefore & { wanted: LookupKey }]>(
+    tx,
+    locking(later.length > 0 ? later : [...first]),
+    sql`
+    select wanted, coalesce(max(attempt) filter (where lookup_key = wanted), 0)::int as attempts,
+      count(*) filter (where state = any(${[...openChargeStates]}::text[]))::int as open
+    from ${paidFor(keys, sql`lookup_key, attempt, state`)} group by wanted`,
+  )
+  states.push(...locked.rows)
+  return {
+    states: new Map(states.map((row) => [row.key, row])),
+    before: new Map(charges.rows.map((row) => [row.wanted, row])),
+  }
+}
+
+function locking(keys: readonly LookupKey[]): RawBuilder<LookupLocked> {
+  return sql`
+    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt, ${hasUnclaimed} as has_unclaimed,
+      ${isStopped} as is_stopped, ${isStoppedByPerson(sql`lookups.run_id`)} as run_is_stopped
+    from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`
+}
+
+/**
+ * Called before a charge is reserved for lookups, when they and their namesakes are locked; `existing` are those that are there.
  * Returns why a lookup must not be paid for: the answer is in the ledger under another name (then the lookup has it now), or
  * a charge under another name may still bring it.
  *
@@ -26,19 +101,9 @@ type Tx = Transaction<Tables>
  */
 export async function refuseBoughtElsewhere(
   tx: Tx,
-  keys: readonly LookupKey[],
-  { hosts, at }: { hosts: readonly string[]; at: Date },
+  { pairs, batchOf }: Namesakes,
+  { existing, at }: { existing: { has(key: LookupKey): boolean }; at: Date },
 ): Promise<Map<LookupKey, Error>> {
-  const batchOf = await membersOf(tx, keys.filter(isBatchKey))
-  const singles = keys.filter((key) => !isBatchKey(key))
-  const pairs = await findSameQuestions(tx, [...singles, ...batchOf.keys()], hosts)
-  if (pairs.length === 0) return new Map()
-  const locked = [...new Set([...singles, ...batchOf.keys(), ...pairs.map(({ key }) => key)])]
-  const { rows } = await sql<{ key: LookupKey }>`
-    select key from lookups where key = any(${locked}::text[]) order by key collate "C" for no key update`.execute(
-    tx,
-  )
-  const existing = new Set(rows.map(({ key }) => key))
   const twice = pairs.filter(({ key }) => existing.has(key))
   if (twice.length === 0) return new Map()
 

@@ -7,7 +7,8 @@ import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/char
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
 import { waitsOf } from '../database/gathering.ts'
-import { findSameQuestions } from '../names/same-questions.ts'
+import { inOneTransaction } from '../database/postgres/one-trip.ts'
+import { findSameWithAny } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import { columnsOfCharge, paidFor, toCharge, type ChargeRow } from './charge-rows.ts'
 import { reserveCharges } from './reserve-charges.ts'
@@ -40,12 +41,9 @@ export function createPurchaseSteps(
   },
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'maySend' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
+    const others = await findSameWithAny(db, keys, options.hosts)
+    const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? [])]
     // A loss of an earlier refresh, which an answer has followed, does not count against this one.
-    const others = Map.groupBy(
-      (await findSameQuestions(db, keys, options.hosts)).filter(({ needs }) => needs === 'any'),
-      ({ asked }) => asked,
-    )
-    const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? []).map((other) => other.key)]
     const { rows } = await sql<UnansweredRow>`
       select * from ${paidFor([...new Set(keys.flatMap(namesOf))], columnsOfCharge('restored_at'))} where state = any(${[...openChargeStates]}::text[])
         or (state = 'lost' and created_at > coalesce(
@@ -65,16 +63,15 @@ export function createPurchaseSteps(
   }
 
   async function reserveAll(charges: readonly NewCharge[]): Promise<Each<Charge>[]> {
-    return db
-      .transaction()
-      .execute((tx) => reserveCharges(tx, charges, options))
-      .catch((error: unknown) => {
+    return inOneTransaction(db, (tx, ending) => reserveCharges(tx, charges, options, ending)).catch(
+      (error: unknown) => {
         // A server that derives its challenges from terms and time alone gives two lookups of one instant the same one.
         if ((error as { constraint?: string }).constraint !== 'charges_nonce_key') throw error
         // It counts as a try: a server that gives every request the same one would otherwise be asked without end.
         const message = 'the service gave another payment the same challenge'
         throw new RetriableError(errorCode.challengeTaken, message)
-      })
+      },
+    )
   }
 
   async function maySendAll(sendings: readonly { id: string; isUsed: boolean }[]): Promise<Each<SendMark>[]> {
@@ -121,9 +118,9 @@ export function createPurchaseSteps(
   /** Waits for a database that is away, because a paid answer has arrived. The write may be repeated. */
   async function settleAll(settlements: readonly Settlement[]): Promise<Each<void>[]> {
     const answers = await retryWhileAway(() =>
-      db
-        .transaction()
-        .execute((tx) => settleCharges(tx, settlements, { at: options.now(), hosts: options.hosts })),
+      inOneTransaction(db, (tx, ending) =>
+        settleCharges(tx, settlements, { at: options.now(), hosts: options.hosts, ending }),
+      ),
     )
     remember(answers)
     return settlements.map(() => ({ ok: undefined }))

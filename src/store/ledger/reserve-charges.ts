@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import {
   BudgetExhaustedError,
   PaymentInDoubtError,
@@ -6,38 +6,43 @@ import {
   runStopped,
   spendingStopped,
 } from '../../domain/errors.ts'
-import type { LookupKey } from '../../domain/keys.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { currencyOf, openChargeStates, type Charge } from '../../domain/payment.ts'
+import { currencyOf, type Charge } from '../../domain/payment.ts'
 import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts'
 import { planCapOf } from '../runs/plan-cap.ts'
-import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
-import { paidFor, writeAuthorization } from './charge-rows.ts'
+import {
+  findNamesakes,
+  lockLookups,
+  refuseBoughtElsewhere,
+  type ChargesBefore,
+  type LookupLocked,
+} from './bought-elsewhere.ts'
+import { writeAuthorization } from './charge-rows.ts'
+import { inOneTrip, type Ending } from '../database/postgres/one-trip.ts'
 import { rowForms, type RowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import { claimPayments, type Claim } from '../restored/claim-payments.ts'
 import { drawCharges, type DrawnCharge } from '../restored/draw-charges.ts'
-import { hasUnclaimed } from '../restored/restore-state.ts'
-import { isStopped } from './spend-switch.ts'
 import type { Each } from '../../timing/coalesce.ts'
 
 type Tx = Transaction<Tables>
 
 /**
  * Reserves the budget and journals a charge for each lookup that may be paid for. Each other lookup gets an error of its own.
- * Throws when the group as a whole fails: the budget is too small for all of them, or a nonce is taken.
+ * Throws when the group as a whole fails: the budget is too small for all of them, or a nonce is taken. With an ending, either is an
+ * error of the database, and the same is then done without.
  */
 export async function reserveCharges(
   tx: Tx,
   charges: readonly NewCharge[],
   options: { now: () => Date; newId: () => string; hosts: readonly string[] },
+  ending: Ending,
 ): Promise<Each<Charge>[]> {
   const keys = charges.map(({ lookupKey }) => lookupKey)
-  const elsewhere = await refuseBoughtElsewhere(tx, keys, { hosts: options.hosts, at: options.now() })
-  const states = await lockLookups(tx, keys)
-  const before = await chargesBefore(tx, keys)
+  const namesakes = await findNamesakes(tx, keys, options.hosts)
+  const { states, before } = await lockLookups(tx, keys, namesakes)
+  const elsewhere = await refuseBoughtElsewhere(tx, namesakes, { existing: states, at: options.now() })
   const checked = charges.map((charge) => ({
     charge,
     error:
@@ -55,19 +60,16 @@ export async function reserveCharges(
         draw: (attempt: number) => charge.draw(attempt, salt),
       }
     }),
-    { mayClaim: [...states.values()].some(({ has_unclaimed: has }) => has), newId: options.newId },
+    {
+      mayClaim: [...states.values()].some(({ has_unclaimed: has }) => has),
+      newId: options.newId,
+      atOnce: ending.length > 0,
+    },
   )
   const paid = drawn.filter(({ isPaid }) => isPaid)
   const bought = drawn.filter(({ isPaid }) => !isPaid)
   const at = options.now()
-  if (bought.length > 0) {
-    await insertCharges(tx, bought, at)
-    // Last: every process changes the same few lines, and waits for whoever has changed them and not committed yet.
-    await commitBudget(
-      tx,
-      bought.map(({ charge }) => charge),
-    )
-  }
+  if (bought.length > 0) await insertWithinBudget(tx, bought, { at, ending: paid.length > 0 ? [] : ending })
   await claimPayments(
     tx,
     paid.map((each) => claimOf(each, rowForms(tx))),
@@ -99,8 +101,7 @@ function claimOf({ charge, id, attempt, authorization }: Drawn, forms: RowForms)
 }
 
 /** The charges go as one parameter, so that the statement is the same each time. */
-async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
-  const forms = rowForms(tx)
+function insertCharges(forms: RowForms, drawn: readonly Drawn[], at: Date): RawBuilder<unknown> {
   const rows = drawn.map(({ charge, id, attempt, authorization }) => ({
     id,
     lookup_key: charge.lookupKey,
@@ -121,14 +122,14 @@ async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise
     pay_to: authorization.terms.payTo,
     scopes: charge.budget.map(({ scope }) => scope),
   }))
-  await sql`
+  return sql`
     insert into charges (id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
       amount_atomic, authorization_json, nonce, payer, pay_to, budget_scopes, state, created_at, touched_at)
     select id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
       amount_atomic, authorization_text::json, nonce, payer, pay_to, array(select jsonb_array_elements_text(scopes)), 'journaled', ${at}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as drawn (id text, lookup_key text, attempt int, run_id text,
       connector text, operation text, endpoint text, url text, body text, protocol text, currency text, amount_atomic bigint,
-      authorization_text text, nonce text, payer text, pay_to text, scopes jsonb)`.execute(tx)
+      authorization_text text, nonce text, payer text, pay_to text, scopes jsonb)`
 }
 
 function journaledCharge({ charge, id, attempt, authorization, isPaid }: Drawn, at: Date): Charge {
@@ -150,42 +151,6 @@ function journaledCharge({ charge, id, attempt, authorization, isPaid }: Drawn, 
   }
 }
 
-interface LookupLocked {
-  key: LookupKey
-  has_ended: boolean
-  bundle_key: string | null
-  is_stopped: boolean
-  run_is_stopped: boolean
-  salt: string | null
-  has_unclaimed: boolean
-}
-
-/**
- * Locks lookups so that two workers cannot both pay for one: the second sees the charge of the first. The lock needs a
- * statement of its own, because a statement that waits for a lock still sees the charges from before the wait. The order by
- * key keeps two groups from deadlocking.
- */
-async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
-  const { rows } = await sql<LookupLocked>`
-    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt, ${hasUnclaimed} as has_unclaimed,
-      ${isStopped} as is_stopped, ${isStoppedByPerson(sql`lookups.run_id`)} as run_is_stopped
-    from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
-  return new Map(rows.map((row) => [row.key, row]))
-}
-
-interface ChargesBefore {
-  attempts: number
-  open: number
-}
-
-async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, ChargesBefore>> {
-  const { rows } = await sql<ChargesBefore & { wanted: LookupKey }>`
-    select wanted, coalesce(max(attempt) filter (where lookup_key = wanted), 0)::int as attempts,
-      count(*) filter (where state = any(${[...openChargeStates]}::text[]))::int as open
-    from ${paidFor(keys, sql`lookup_key, attempt, state`)} group by wanted`.execute(tx)
-  return new Map(rows.map((row) => [row.wanted, row]))
-}
-
 function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
   if (lookup?.is_stopped) return spendingStopped()
   if (lookup?.run_is_stopped) return runStopped()
@@ -204,12 +169,18 @@ function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undef
 }
 
 /**
- * Adds the amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is not
- * returned has reached its cap, or that of its plan (runs/plan-cap.ts), and the whole transaction rolls back. Scopes are
- * sorted, so that all transactions lock them in the same order.
+ * Stores charges, and adds their amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is
+ * not returned has reached its cap, or that of its plan (runs/plan-cap.ts), and the whole transaction rolls back. Scopes are
+ * sorted, so that all transactions lock them in the same order. The lines come last: every process changes the same few, and waits
+ * for whoever has changed them and not committed yet. With an ending, a line that has reached its cap is an error of the database, so
+ * that what is behind it commits nothing.
  */
-async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void> {
-  const lines = totals(charges)
+async function insertWithinBudget(
+  tx: Tx,
+  drawn: readonly Drawn[],
+  { at, ending }: { at: Date; ending: Ending },
+): Promise<void> {
+  const lines = totals(drawn.map(({ charge }) => charge))
   const tooSmall = lines.find(({ amountAtomic, capAtomic }) => amountAtomic > capAtomic)
   if (tooSmall) throw exhausted(tooSmall)
   const values = sql.join(
@@ -218,15 +189,26 @@ async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void
         sql`(${scope}::text, ${amountAtomic}::bigint, ${capAtomic}::bigint)`,
     ),
   )
-  const { rows } = await sql<{ scope: string }>`
-    with wanted (scope, amount, cap) as (values ${values})
-    insert into budgets (scope, committed_atomic) select scope, amount from wanted
-    on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
-    where budgets.committed_atomic + excluded.committed_atomic
-      <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
-    returning scope`.execute(tx)
-  const committed = new Set(rows.map(({ scope }) => scope))
-  const full = lines.find(({ scope }) => !committed.has(scope))
+  // One row, whatever was added. With a line too few it has no number, and the server's log says why.
+  const least = ending.length > 0 ? lines.length : 0
+  const [, { rows }] = await inOneTrip<[unknown, { scopes: string[] }, ...unknown[]]>(
+    tx,
+    insertCharges(rowForms(tx), drawn, at),
+    sql`
+    with wanted (scope, amount, cap) as (values ${values}), added as (
+      insert into budgets (scope, committed_atomic) select scope, amount from wanted
+      on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
+      where budgets.committed_atomic + excluded.committed_atomic
+        <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
+      returning scope
+    )
+    select coalesce(array_agg(scope), '{}') as scopes, case when count(*) >= ${least}::int then count(*)
+      else ('a budget is used up; lines with room: ' || count(*))::bigint end as lines
+    from added`,
+    ...ending,
+  )
+  const added = new Set(rows[0]?.scopes)
+  const full = lines.find(({ scope }) => !added.has(scope))
   if (full) throw exhausted(full, await planCapOf(tx, full.scope))
 }
 

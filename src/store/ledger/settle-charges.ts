@@ -4,6 +4,7 @@ import { openChargeStates, type ChargeState, type Currency } from '../../domain/
 import type { PaidReceipt, StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import { storeAnswers, type AnswerRow, type KeyedAnswer } from './answers.ts'
 import type { Operation } from '../../domain/words.ts'
+import type { Ending } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { moveBudget, actualCost } from './actual-cost.ts'
 
@@ -31,7 +32,7 @@ export type SettledAnswer = KeyedAnswer & { operation: Operation }
 export async function settleCharges(
   tx: Transaction<Tables>,
   settlements: readonly Settlement[],
-  { at, hosts }: { at: Date; hosts: readonly string[] },
+  { at, hosts, ending }: { at: Date; hosts: readonly string[]; ending: Ending },
 ): Promise<SettledAnswer[]> {
   const rows = settlements.map(({ id, receipt }) => ({
     id,
@@ -63,7 +64,7 @@ export async function settleCharges(
     answers.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
   }
   const operations = new Map(closed.map((row) => [row.lookup_key, row.operation]))
-  return (await storeAnswers(tx, answers, { at, hosts })).flatMap((stored) => {
+  return (await storeAnswers(tx, answers, { at, hosts, ending })).flatMap((stored) => {
     const operation = operations.get(stored.key)
     return operation === undefined ? [] : [{ ...stored, operation }]
   })

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type QueryResult, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import {
   learnNames,
@@ -7,8 +7,8 @@ import {
   type KnownNames,
   type Lesson,
 } from '../../domain/subjects/taught-names.ts'
-import type { Database } from '../database/database.ts'
 import { isEmbedded } from '../database/embedded.ts'
+import { inOneTrip, type Ending } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
 /** A found answer, with the lookup that it was stored under. */
@@ -35,40 +35,81 @@ export async function learnFromAnswers(
   answers: readonly Taught[],
   { hosts, at }: { hosts: readonly string[]; at: Date },
 ): Promise<void> {
-  const lessons = answers.flatMap(({ key, data }) => (data && lessonOf(key, data, hosts)) ?? [])
+  const lessons = lessonsIn(answers, hosts)
   if (lessons.length === 0) return
-  // It ends with the transaction.
-  await sql`savepoint names`.execute(tx)
   try {
-    await learn(tx, lessons, at)
+    // The savepoint ends with the transaction.
+    const [, known] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, readNames(lessons))
+    await learn(tx, lessons, { known, at })
   } catch {
     await sql`rollback to savepoint names`.execute(tx)
   }
 }
 
-async function learn(tx: Transaction<Tables>, lessons: readonly Lesson[], at: Date): Promise<void> {
-  let changes = learnNames(await readNames(tx, lessons), lessons)
+/**
+ * The same in fewer trips: `storing` stores the answers, and `ending` commits them with their names. Where names cannot be stored
+ * nothing is, and the caller stores the answers as above (`inOneTransaction`).
+ */
+export async function storeWithNames(
+  tx: Transaction<Tables>,
+  storing: RawBuilder<unknown>,
+  answers: readonly Taught[],
+  { hosts, at, ending }: { hosts: readonly string[]; at: Date; ending: Ending },
+): Promise<QueryResult<unknown>> {
+  const lessons = lessonsIn(answers, hosts)
+  if (lessons.length === 0) return (await inOneTrip(tx, storing, ...ending))[0]
+  const [stored, known] = await inOneTrip<[unknown, NameRow]>(tx, storing, readNames(lessons))
+  await learn(tx, lessons, { known, at, ending })
+  return stored
+}
+
+function lessonsIn(answers: readonly Taught[], hosts: readonly string[]): Lesson[] {
+  return answers.flatMap(({ key, data }) => (data && lessonOf(key, data, hosts)) ?? [])
+}
+
+async function learn(
+  tx: Transaction<Tables>,
+  lessons: readonly Lesson[],
+  { known, at, ending = [] }: { known: QueryResult<NameRow>; at: Date; ending?: Ending },
+): Promise<void> {
+  let changes = learnNames(knownIn(known), lessons)
   if (changes.size === 0) return
   // Nobody else can change a name of the embedded ledger while this transaction is open.
   if (!isEmbedded(tx)) {
-    await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
-    changes = learnNames(await readNames(tx, lessons), lessons)
+    const [, locked] = await inOneTrip<[unknown, NameRow]>(
+      tx,
+      sql`select pg_advisory_xact_lock(${lockId})`,
+      readNames(lessons),
+    )
+    changes = learnNames(knownIn(locked), lessons)
   }
   const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
-  await sql`
+  await inOneTrip(
+    tx,
+    sql`
     insert into subject_names (name, subject, learned_at)
     select name, subject, ${at}::timestamptz from jsonb_to_recordset(${rows}::jsonb) as learned (name text, subject text)
-    on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`.execute(tx)
+    on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`,
+    ...ending,
+  )
 }
 
-/** Returns the names of these lessons, and all names of the subjects that they stand for. */
-async function readNames(db: Database, lessons: readonly Lesson[]): Promise<KnownNames> {
+interface NameRow {
+  name: string
+  subject: string | null
+}
+
+/** The names of these lessons, and all names of the subjects that they stand for. */
+function readNames(lessons: readonly Lesson[]): RawBuilder<NameRow> {
   const names = [...new Set(lessons.flatMap(namesIn))]
-  const { rows } = await sql<{ name: string; subject: string | null }>`
+  return sql`
     with named as materialized (select name, subject from subject_names where name = any(${names}::text[]))
     select name, subject from named
     union
     select name, subject from subject_names where subject = any(${names}::text[]
-      || array(select subject from named where subject is not null))`.execute(db)
+      || array(select subject from named where subject is not null))`
+}
+
+function knownIn({ rows }: QueryResult<NameRow>): KnownNames {
   return new Map(rows.map(({ name, subject }) => [name, subject]))
 }

@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
 import { underAllHosts, type LookupKey } from '../../domain/keys.ts'
-import { namedBy, profileKeys, sameQuestions, type SameQuestion } from '../../domain/subjects/names.ts'
+import {
+  asksUnderTaughtNames,
+  namedBy,
+  profileKeys,
+  sameQuestions,
+  type SameQuestion,
+} from '../../domain/subjects/names.ts'
 import type { Database } from '../database/database.ts'
 import { packedName, profileName } from '../packed/packed-json.ts'
 import { namesOfSubjects } from './names-of.ts'
@@ -24,6 +30,25 @@ export async function findSameQuestions(
       asked: key,
       ...question,
     })),
+  )
+}
+
+/**
+ * The same, as far as any answer to another lookup is one to this. Reads the names that were taught only where they matter: most
+ * lookups have no more of these than their own name's forms.
+ */
+export async function findSameWithAny(
+  db: Database,
+  keys: readonly LookupKey[],
+  hosts: readonly string[],
+): Promise<Map<LookupKey, LookupKey[]>> {
+  const underTaught = await findSameQuestions(db, keys.filter(asksUnderTaughtNames), hosts)
+  const underOwn = keys
+    .filter((key) => !asksUnderTaughtNames(key))
+    .flatMap((key) => sameQuestions(key, hosts).map((question) => ({ asked: key, ...question })))
+  const any = [...underTaught, ...underOwn].filter(({ needs }) => needs === 'any')
+  return new Map(
+    [...Map.groupBy(any, ({ asked }) => asked)].map(([asked, same]) => [asked, same.map(({ key }) => key)]),
   )
 }
 

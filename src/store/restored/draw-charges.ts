@@ -33,12 +33,19 @@ const mostForgotten = 40
  *
  * - one of a payment that was read from the chain after a restore belongs to this lookup, which is not bought again;
  * - one that another charge of the ledger has was used for a subject before it was forgotten: the next attempt is drawn.
+ *
+ * With `atOnce` nobody looks whether a nonce is known. The ledger takes each once: the charge is refused, and drawn again by looking.
  */
 export async function drawCharges<C>(
   tx: Transaction<Tables>,
   charges: readonly ToDraw<C>[],
-  { mayClaim, newId }: { mayClaim: boolean; newId: () => string },
+  { mayClaim, newId, atOnce }: { mayClaim: boolean; newId: () => string; atOnce: boolean },
 ): Promise<DrawnCharge<C>[]> {
+  if (atOnce && !mayClaim)
+    return charges.map(({ charge, attempts, draw }) => {
+      const attempt = attempts + 1
+      return { charge, isPaid: false, id: newId(), attempt, authorization: draw(attempt) }
+    })
   const drawn: DrawnCharge<C>[] = []
   let left = charges.map((each) => ({ ...each, first: each.attempts + 1 }))
   for (let round = 0; left.length > 0; round += 1) {

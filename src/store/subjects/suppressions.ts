@@ -22,6 +22,8 @@ export interface SuppressionLedger {
   list(): Promise<{ kind: IdentifierKind; digest: string; addedAt: Date }[]>
   /** Returns the indexes of the subjects that the list names. */
   match(subjects: readonly (readonly Identifier[])[], options?: MatchOptions): Promise<Set<number>>
+  /** Looks whether the list is empty, so that a `match` in the next half second need not. */
+  look(): Promise<void>
 }
 
 interface MatchOptions {
@@ -127,6 +129,10 @@ export function createSuppressionLedger(
         digest: digest.slice(0, 12),
         addedAt: added_at,
       }))
+    },
+
+    async look() {
+      await isEmpty()
     },
 
     async match(subjects, { isFresh = false } = {}) {

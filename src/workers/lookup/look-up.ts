@@ -13,7 +13,6 @@ import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
-import { identifiersOfKey } from '../../domain/subjects/traces.ts'
 import type { PriceTable } from '../../domain/planning/step.ts'
 import { isFreeOperation, operationRow } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
@@ -31,6 +30,7 @@ import type { Probation } from './probation.ts'
 import type { createPollAnswer } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
 import { endpointOf, partOf, type Asked } from './lookup-request.ts'
+import { isSuppressed, readAhead, type ReadAhead } from './read-ahead.ts'
 import { createParkStopped } from './park-stopped.ts'
 import { limitOf } from './spent-limit.ts'
 import { errorCode } from '../../domain/error-codes.ts'
@@ -94,6 +94,7 @@ export function createLookUp(options: LookUpOptions) {
 
   /** `starts` counts how often the lookup's job was started, this time included. */
   return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
+    const ahead = lane === 'hot' && !isBatchKey(key) ? readAhead(key, options) : {}
     const lookup = await lookups.get(key)
     if (!lookup || lookup.state === 'parked' || lookup.batchKey) return
     addLogFields({ runId: lookup.runId })
@@ -101,7 +102,7 @@ export function createLookUp(options: LookUpOptions) {
     if (lookup.runStopped && !isFreeOperation(lookup.operation)) return
     if (lookup.state === 'waiting') {
       try {
-        await perform(lookup, lane)
+        await perform(lookup, lane, ahead)
       } catch (error) {
         const outcome = await handleFailure(lookup, lane, starts, error)
         if (outcome !== 'ended') return outcome
@@ -111,19 +112,19 @@ export function createLookUp(options: LookUpOptions) {
     await options.advance.advanceTasksWaitingFor(ended)
   }
 
-  async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
-    await refuseSuppressed(lookup)
+  async function perform(lookup: LookupRow, lane: Lane, ahead: ReadAhead): Promise<void> {
+    await refuseSuppressed(lookup, ahead)
     const { key, operation, request } = lookup
     await options.probation.guard(
       { key, operation, request, part: partOf(lookup) },
       {
-        single: () => ask(lookup, lane),
-        confirmed: () => options.access.watch(endpointOf(lookup), key, () => ask(lookup, lane)),
+        single: () => ask(lookup, lane, ahead),
+        confirmed: () => options.access.watch(endpointOf(lookup), key, () => ask(lookup, lane, ahead)),
       },
     )
   }
 
-  async function ask(lookup: LookupRow, lane: Lane): Promise<Asked> {
+  async function ask(lookup: LookupRow, lane: Lane, ahead: ReadAhead): Promise<Asked> {
     const { key, operation, request, runId, connector, queryId } = lookup
     // A worker cannot know whether it was sent before and carried out.
     if (operationRow(operation).kind === 'action')
@@ -143,6 +144,7 @@ export function createLookUp(options: LookUpOptions) {
         connector,
         lane,
         request: options.prepare(operation, request),
+        readAhead: ahead.earlier,
       })
     }
     const fact = await options.fetchFree(operation, request)
@@ -151,11 +153,11 @@ export function createLookUp(options: LookUpOptions) {
   }
 
   /** Throws FatalError for a subject that was suppressed after its record was read. */
-  async function refuseSuppressed({ key, tries }: LookupRow): Promise<void> {
+  async function refuseSuppressed({ key, tries }: LookupRow, ahead: ReadAhead): Promise<void> {
     // An earlier try may have been paid for: the lookup is finished, and its answer is not written.
     if (tries > 0 || isBatchKey(key)) return
-    const isSuppressed = (await options.suppressed([identifiersOfKey(key)])).has(0)
-    if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
+    if (await (ahead.suppressed ?? isSuppressed(key, options)))
+      throw new FatalError('suppressed', 'suppressed')
   }
 
   async function handleFailure(

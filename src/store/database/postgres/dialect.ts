@@ -9,7 +9,11 @@ import {
 import { LedgerAdapter } from '../../packed/ledger-adapter.ts'
 import type { LedgerPool } from './pool.ts'
 
-/** Kysely on Postgres, whose transactions begin within the limits of the pool. */
+/**
+ * Kysely on Postgres, whose transactions begin within the limits of the pool. The first statement of a transaction is sent behind its
+ * `begin` without waiting for it. Where `begin` fails there is no transaction that the statement could change anything in: the
+ * connection is gone, or the server refuses everything up to the rollback.
+ */
 export function createLedgerDialect(pool: LedgerPool): PostgresDialect {
   class Dialect extends PostgresDialect {
     override createAdapter(): LedgerAdapter {
@@ -39,6 +43,7 @@ class LedgerDriver extends PostgresDriver {
     const modes = [isolationLevel && `isolation level ${isolationLevel}`, accessMode]
     const begin = ['begin', ...modes.filter((mode) => mode !== undefined)].join(' ')
     const text = [begin, ...this.#pool.afterBegin()].join('; ')
-    await connection.executeQuery(CompiledQuery.raw(text))
+    // Its error is that of the statement behind it (pool.ts).
+    connection.executeQuery(CompiledQuery.raw(text)).catch(() => {})
   }
 }

@@ -52,6 +52,10 @@ const readOnlyCode = '25006'
 const lostServerCodes = new Set([readOnlyCode, '57P01', '57P02', '57P03'])
 /** The driver's own: the answer may still come, and must not be taken for that to the next statement. */
 const noAnswer = /query read timeout/i
+const endsTransaction = new Set(['commit', 'rollback'])
+const nothing = { command: '', rowCount: 0, rows: [] }
+/** An earlier statement has failed, and everything up to the rollback is refused. */
+const refusedBehindError = '25P02'
 const allInUse = /timeout exceeded when trying to connect/i
 const refusedParameter = /unsupported startup parameter/i
 
@@ -76,6 +80,9 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     // The wait for a free connection.
     connectionTimeoutMillis: connectMs.alone,
     Client: urls.length > 1 ? quickToGiveUp(pg.Client) : pg.Client,
+    // Statements of one caller may follow each other without waiting (one-trip.ts). A connection that only reads is cut while
+    // one is under way, which the driver does only for those that wait.
+    pipeline: !options.isReadOnly,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     application_name: options.applicationName,
@@ -158,7 +165,12 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
 
   function lend(client: PoolClient): PostgresPoolClient {
     let isOfUse = true
+    let cause: unknown
+    let underWay = 0
     const query = async (text: string, values: readonly unknown[]) => {
+      // It was ended in one trip with its last statements (one-trip.ts).
+      if (endsTransaction.has(text) && underWay === 0 && client.getTransactionStatus() === 'I') return nothing
+      underWay += 1
       try {
         return await client.query(text, values.map(asArrayText))
       } catch (error) {
@@ -166,7 +178,12 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
           isOfUse = false
           if (epochs.get(client) === epoch) epoch += 1
         }
+        // The statement before it was not waited for, and its error says more.
+        if ((error as { code?: unknown }).code === refusedBehindError && cause !== undefined) throw cause
+        cause = error
         throw error
+      } finally {
+        underWay -= 1
       }
     }
     return {
