@@ -1,4 +1,5 @@
 import { Queue, Worker } from 'bullmq'
+import { endWaits } from './end-waits.ts'
 import type { RedisClient } from './redis-client.ts'
 import { z } from 'zod'
 import type { CronTimes } from './cron.ts'
@@ -77,6 +78,7 @@ export function createScheduleQueue(
             : onDue(dueJob.parse(job.data).schedule),
         { ...base, ...workerOptions, concurrency },
       )
+      endWaits(worker)
       worker.on('error', options.onError)
       worker.on('failed', (_, error) => options.onError(error))
       return { close: (graceMs) => closeWithin(worker, graceMs) }

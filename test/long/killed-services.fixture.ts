@@ -24,7 +24,8 @@ interface Reconciled {
   ledger: { lost: string; inDoubt: string }
 }
 
-const concurrency = 4
+/** So many that background lookups go to the queue in blocks, of two. */
+const concurrency = 8
 /** More than one page of the scan. */
 const nightly = 120
 const settings = {

@@ -1,5 +1,6 @@
 import { DelayedError, Queue, WaitingError, Worker, type Job } from 'bullmq'
 import type { LookupKey } from '../../domain/keys.ts'
+import { endWaits } from '../end-waits.ts'
 import { lookupJob, lookupJobId, queueNames } from '../jobs.ts'
 import type { RedisClient } from '../redis-client.ts'
 import { inOwnTrace, type QueueTelemetry } from '../telemetry.ts'
@@ -146,6 +147,7 @@ export function createBackgroundLane(
         },
         { ...base, ...workerOptions, concurrency },
       )
+      endWaits(ofOwn)
       ofOwn.on('error', onError)
       ofOwn.on('failed', (_, error) => onFailed(error))
       return {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { UnrecoverableError, Worker, type Job } from 'bullmq'
 import type { LookupKey } from '../../domain/keys.ts'
 import { pause } from '../../timing/pause.ts'
+import { endWaits } from '../end-waits.ts'
 import { blockJob, queueNames } from '../jobs.ts'
 import type { RedisClient } from '../redis-client.ts'
 import { workerOptions, type QueueWorker } from '../working.ts'
@@ -36,6 +37,7 @@ export function startBlockWorker(options: {
     ...workerOptions,
     autorun: false,
   })
+  endWaits(worker)
   worker.on('error', onError)
   worker.startStalledCheckTimer().catch(onError)
   const closing = new AbortController()
@@ -72,7 +74,7 @@ export function startBlockWorker(options: {
       try {
         // At once, so that their lookups begin together. A queue that was empty is waited for.
         const count = isDrained ? 1 : Math.ceil(lacks / size)
-        const sizes = await Promise.all(Array.from({ length: count }, fetchOne))
+        const sizes = await allOf(Array.from({ length: count }, fetchOne))
         isDrained = sizes.includes(0)
         size = Math.max(1, ...sizes)
         tellFetched()
@@ -155,4 +157,16 @@ export function startBlockWorker(options: {
       clearTimeout(timer)
     },
   }
+}
+
+/**
+ * Waits for all, and then throws the error of the first that has failed. A block that was taken after the others had been given up would
+ * stay at hand, its slots free and its lock renewed, with nobody to begin it.
+ */
+async function allOf<T>(fetches: readonly Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(fetches)
+  return settled.map((each) => {
+    if (each.status === 'rejected') throw each.reason
+    return each.value
+  })
 }
