@@ -5,7 +5,7 @@ import { countBetween } from './history.ts'
 import type { Block, Learner, Outcome } from './learner.ts'
 import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty/penalty.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
-import { isRestless } from './unrest.ts'
+import { isRestless } from './level/unrest.ts'
 import {
   candidateWindowMs,
   currentIndex,
