@@ -23,6 +23,8 @@ const probeSeconds = { after: 5, double: 3 }
 const unsureSeconds = { after: 3, double: 1.5 }
 const probeHeldMs = 60_000
 const keptOfProbe = 0.25
+/** Below it, one request of a second is a twentieth and more. */
+const lowRate = 20
 const runOfRefusals = 5
 /** So many refusals in so many requests, and such a share of them, measure a rate that is too high. */
 const refusalsToMeasure = 3
@@ -235,7 +237,9 @@ export function rateAfterRefusal(learner: Learner): number {
   if (probeFrom !== null && rate < 1.25 * probeFrom) {
     return Math.min(cut, probeFrom ** (1 - keptOfProbe) * rate ** keptOfProbe)
   }
-  return cut / (1 + climbStep(learner.okRun, learner) * rate * 0.5)
+  // At a low rate a refusal weighs more than what is lost by falling back to the rate of a second ago.
+  const lost = probeFrom === null && rate < lowRate ? 1 : 0.5
+  return cut / (1 + climbStep(learner.okRun, learner) * rate * lost)
 }
 
 export function extendRun(learner: Learner, refusal: Outcome): RefusedRun {

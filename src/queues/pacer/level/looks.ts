@@ -24,8 +24,10 @@ export const noLooks: Looks = { oks: 0, survived: 0, from: 0, sinceMs: 0, endedM
 
 /** The first look comes after so many requests, each next one after so many times as many, the last after at most so many. */
 const firstOks = 120
+/** The first half minute of a run is spent on finding the level. */
+const settlesMs = 25_000
 const rarer = 1.5
-const mostOks = 640
+const mostOks = 450
 /** A look is not taken directly after a refusal: a bucket is empty then. */
 const restSeconds = 2
 const above = 1.5
@@ -50,6 +52,7 @@ export function lookAfterOk(learner: Learner, ok: Outcome): Learner {
   if (looks.from > 0) return goOnLooking(learner, ok)
   const counted = { ...learner, looks: { ...looks, oks: looks.oks + 1 } }
   const wanted = firstOks * rarer ** looks.survived
+  if (ok.atMs - unrest.foundAtMs < settlesMs) return counted
   if (rate > mostPerSecond || wanted > mostOks || counted.looks.oks < wanted) return counted
   if (learner.okRun < restSeconds * rate || isClimbing(learner)) return counted
   return { ...learner, rate: rate * above, looks: { ...looks, from: rate, sinceMs: ok.atMs, served: 0 } }
