@@ -1,7 +1,7 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
 import { unlimited, type Flight } from './flight/limit.ts'
 import type { Checkpoint } from './history.ts'
-import { noLooks, type Looks } from './level/looks.ts'
+import { noLooks, type Looks } from './level/look.ts'
 import { calm, type Unrest } from './level/unrest.ts'
 import type { Evidence } from './penalty/evidence.ts'
 import type { WindowPlace } from './token.ts'

@@ -27,7 +27,8 @@ import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './b
 import { learnFlight } from './flight/limit.ts'
 import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
-import { endLook, isLooking, isOfLook, lookAfterOk, noLooks } from './level/looks.ts'
+import { noLooks } from './level/look.ts'
+import { endLook, isLooking, isOfLook, lookAfterOk } from './level/looks.ts'
 import { calm, isRestless, noteBurst } from './level/unrest.ts'
 import { climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
 import {

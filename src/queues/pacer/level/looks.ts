@@ -6,21 +6,8 @@
  */
 import type { Learner, Outcome } from '../learner.ts'
 import { withMeasuredRate } from '../rate.ts'
+import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
-
-export interface Looks {
-  /** Requests served since the level was known, or since the last look. */
-  oks: number
-  /** How many looks the level has survived. */
-  survived: number
-  /** The rate before the look that is under way; 0: none is. */
-  from: number
-  sinceMs: number
-  endedMs: number
-  served: number
-}
-
-export const noLooks: Looks = { oks: 0, survived: 0, from: 0, sinceMs: 0, endedMs: 0, served: 0 }
 
 /** The first look comes after so many requests, each next one after so many times as many, the last after at most so many. */
 const firstOks = 120

@@ -58,7 +58,7 @@ const restlessAbove = 0.25
 /** Each level that is met counts for so much of the mean. */
 const spreadWeight = 0.1
 /** So near together are those of one limit: each that is met then is another sign that the change is over. */
-const steady = { below: 0.04, kept: 0.95 }
+const steady = { below: 0.04, kept: 0.9 }
 /** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
 const unsteady = { above: 0.08, atLeast: 1.5 }
 
