@@ -5,7 +5,7 @@ import { countBetween } from './history.ts'
 import type { Block, Learner, Outcome } from './learner.ts'
 import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty/penalty.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
-import { isRestless } from './unrest.ts'
+import { isRestless } from './level/unrest.ts'
 import {
   candidateWindowMs,
   currentIndex,
@@ -33,6 +33,8 @@ const minuteMs = 62_000
 /** Trials of the first block are apart by at most so much, and by no more than so many intervals of the rate that was refused. */
 const firstTrialGapMs = 250
 const firstTrialGap = 6
+/** A ramp that was refused this low has met a limit of about ten a second: half of a window of a second is over with the first trial. */
+const slowRamp = { below: 45, gapMs: 500 }
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
   const block: Block = {
@@ -82,10 +84,15 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
  */
 function unknownGapMs(lastedMs: number, { blockEndedMs, rate }: Learner): number {
   const isFirst = blockEndedMs === 0 && lastedMs < shortBlockMs
-  const fewerMs = isFirst ? Math.min(firstTrialGapMs, (1000 * firstTrialGap) / rate, lastedMs) : 0
+  const fewerMs = isFirst ? firstGapMs(lastedMs, rate) : 0
   if (lastedMs > minuteMs && lastedMs < minuteMs + longestPenaltyMs) return longestPenaltyMs
   if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5, fewerMs))
   return Math.min(60_000, Math.max(1000, lastedMs / 20))
+}
+
+function firstGapMs(lastedMs: number, rate: number): number {
+  if (rate < slowRamp.below) return slowRamp.gapMs
+  return Math.min(firstTrialGapMs, (1000 * firstTrialGap) / rate, lastedMs)
 }
 
 export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {

@@ -1,8 +1,9 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
 import { unlimited, type Flight } from './flight/limit.ts'
 import type { Checkpoint } from './history.ts'
+import { noLooks, type Looks } from './level/look.ts'
+import { calm, type Unrest } from './level/unrest.ts'
 import type { Evidence } from './penalty/evidence.ts'
-import { calm, type Unrest } from './unrest.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
 
@@ -42,6 +43,7 @@ export interface Learner {
   /** The limit on requests under way. */
   flight: Flight
   unrest: Unrest
+  looks: Looks
   /** When the last refusal was known. Refusals of requests that were sent before it tell nothing more. */
   refusalKnownMs: number
   /** The refusals of the last seconds, oldest first, with the totals at that time. */
@@ -173,6 +175,7 @@ export function newLearner(settings: LearnerSettings): Learner {
     notBeforeMs: 0,
     flight: unlimited,
     unrest: calm,
+    looks: noLooks,
     refusalKnownMs: 0,
     refusals: [],
     correctedMs: 0,
@@ -195,6 +198,7 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
   return {
     ...newLearner(settings),
     ...stored,
+    unrest: { ...calm, ...stored.unrest },
     penalty: penalty && 'evidence' in penalty ? penalty : null,
     suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
   }

@@ -9,7 +9,8 @@ import {
   type RefusedRun,
 } from './learner.ts'
 import { countBetween } from './history.ts'
-import { isRestless, isSearched, noteHeld, noteLevel, type Unrest } from './unrest.ts'
+import { climbRestlessly, rateAfterRestlessRefusal } from './level/restless.ts'
+import { isRestless, isSearched, noteHeld, noteLevel, type Unrest } from './level/unrest.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
@@ -21,12 +22,9 @@ const probeDoubleOks = 60
 const probeSeconds = { after: 5, double: 3 }
 const unsureSeconds = { after: 3, double: 1.5 }
 const probeHeldMs = 60_000
-/** While the limit is changing, one refusal is expected in so many seconds, and a rise after so many times that. */
-const restlessSeconds = 1.6
-const fewestOks = 12
-const quietRuns = 1.5
-const restlessCut = 0.02
 const keptOfProbe = 0.25
+/** Below it, one request of a second is a twentieth and more. */
+const lowRate = 20
 const runOfRefusals = 5
 /** So many refusals in so many requests, and such a share of them, measure a rate that is too high. */
 const refusalsToMeasure = 3
@@ -78,17 +76,6 @@ export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings):
   const hasHeld = learner.phase === 'hold' && isOfSeconds(learner)
   const unrest = hasHeld ? noteHeld(learner.unrest, learner.rate, ok.atMs) : learner.unrest
   return withinProbe({ ...learner, okRun, phase: 'probe', unrest }, climbed, ok)
-}
-
-/** After a quiet stretch that would be long for this rate, it doubles every second until it is refused. */
-function climbRestlessly(learner: Learner, settings: LearnerSettings): Learner {
-  const okRun = learner.okRun + 1
-  const okPerRefusal = Math.min(learner.okPerRefusal, Math.max(fewestOks, restlessSeconds * learner.rate))
-  const isQuiet = learner.phase === 'probe' || okRun > quietRuns * okPerRefusal
-  const step = isQuiet ? Math.LN2 / Math.max(1, learner.rate) : restlessCut / okPerRefusal
-  const rate = clampRate(learner.rate * (1 + step), settings)
-  const phase = isQuiet ? 'probe' : 'hold'
-  return { ...learner, okRun, phase, rate, probeFrom: isQuiet ? null : rate, probeHeldSinceMs: null }
 }
 
 /**
@@ -234,7 +221,8 @@ export function afterEdge(learner: Learner, rate: number, atMs: number): Unrest 
   const refused = learner.refusals.filter((r) => r.atMs > fromMs && r.atMs <= toMs).length / seconds
   const isOfUse = served > 0 && served >= 0.5 * rate
   // Less than the limit is served while the rate rises.
-  const isRising = learner.phase === 'probe' && learner.probeFrom === null
+  const isDoubling = learner.probeFrom === null || isRestless(learner.unrest, atMs)
+  const isRising = learner.phase === 'probe' && isDoubling
   if (!isOfUse) return learner.unrest
   return noteLevel(learner.unrest, [served, served + refused], rate, atMs, isRising)
 }
@@ -243,13 +231,15 @@ export function afterEdge(learner: Learner, rate: number, atMs: number): Unrest 
 export function rateAfterRefusal(learner: Learner): number {
   const { rate, probeFrom, phase } = learner
   if (!learner.sliding && isRestless(learner.unrest, learner.lastAtMs))
-    return rate * (1 - (phase === 'probe' ? 5 : 1) * restlessCut)
+    return rateAfterRestlessRefusal(learner)
   const cut = rate * (1 - cutPerRefusal)
   if (phase !== 'probe') return cut
   if (probeFrom !== null && rate < 1.25 * probeFrom) {
     return Math.min(cut, probeFrom ** (1 - keptOfProbe) * rate ** keptOfProbe)
   }
-  return cut / (1 + climbStep(learner.okRun, learner) * rate * 0.5)
+  // At a low rate a refusal weighs more than what is lost by falling back to the rate of a second ago.
+  const lost = probeFrom === null && rate < lowRate ? 1 : 0.5
+  return cut / (1 + climbStep(learner.okRun, learner) * rate * lost)
 }
 
 export function extendRun(learner: Learner, refusal: Outcome): RefusedRun {

@@ -36,6 +36,16 @@ describe('learn', () => {
     expect(paceOf(open, start + 4300).epoch).toBeGreaterThan(pace.epoch)
   })
 
+  it('waits half a second with the trials of a first block where the ramp was refused low, and not later on', () => {
+    const trialAfter = (rate: number, blockEndedMs = 0) => {
+      const ramped = { ...newLearner(settings), rate, blockEndedMs, lastAtMs: start }
+      return paceOf(learn(ramped, refused(1000), settings), start + 1000).notBeforeMs - start - 1000
+    }
+    expect(trialAfter(30)).toBe(500)
+    expect(trialAfter(200)).toBe(100)
+    expect(trialAfter(30, start)).toBe(100)
+  })
+
   it('finds a minute by the length of the block, and its limit by what was served in it', () => {
     const ramped = run(newLearner(settings), 300, (i) => ok(i * 25))
     const blocked = learn(ramped, refused(7500), settings)

@@ -27,8 +27,10 @@ import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './b
 import { learnFlight } from './flight/limit.ts'
 import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
+import { noLooks } from './level/look.ts'
+import { endLook, isLooking, isOfLook, lookAfterOk } from './level/looks.ts'
+import { calm, isRestless, noteBurst } from './level/unrest.ts'
 import { climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
-import { calm, noteBurst } from './unrest.ts'
 import {
   climb,
   extendRun,
@@ -70,8 +72,9 @@ export function learn(before: Learner, reported: Outcome, settings: LearnerSetti
 
 /** When a limit on requests under way is found, what its refusals seemed to tell about the rate is forgotten. */
 function withFlight(learner: Learner, outcome: Outcome): Learner {
-  // While the rate doubles, the refused requests have the most beside them under any limit.
-  if (learner.phase === 'learn') return learner
+  // While the rate doubles or looks, the refused requests have the most beside them under any limit.
+  if (learner.phase === 'learn' || isOfLook(learner, outcome)) return learner
+  if (learner.flight.limit === 0 && isRestless(learner.unrest, outcome.atMs)) return learner
   const { sentAtMs, leftMs = sentAtMs, atMs, isFull } = outcome
   const flight = learnFlight(learner.flight, {
     sentMs: leftMs,
@@ -96,6 +99,7 @@ function freeRate(learner: Learner): Learner {
     refusals: [],
     edge: null,
     unrest: calm,
+    looks: noLooks,
     notBeforeMs: 0,
   }
 }
@@ -160,7 +164,8 @@ function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): L
   if (!ok.busy || ok.isBound || !rateBinds(learner)) return learner
   if (learner.penalty) return climbUnderPenalty(learner, learner.penalty, ok)
   if (learner.phase === 'learn') return ramp(learner, ok)
-  return climb(learner, ok, settings)
+  const looked = lookAfterOk(learner, ok)
+  return isLooking(looked) ? looked : climb(looked, ok, settings)
 }
 
 function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerSettings): Learner {
@@ -188,6 +193,7 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   if (isDecisive || isBlock(run, refusal) || !rateBinds(learner) || mustWaitLong) {
     return startBlock(next, refusal, run.firstSentMs)
   }
+  if (isOfLook(learner, refusal)) return honourRetryAfter(endLook(next, refusal), refusal)
   // Several requests under way at once find the same edge. Each lowers the rate, and they are one piece of news.
   const isNews = refusal.sentAtMs > learner.refusalKnownMs
   const lowered = isNews
@@ -271,6 +277,7 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
     edge: null,
     correctedMs: 0,
     unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs },
+    looks: noLooks,
     sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
     history: [],
     headers: null,

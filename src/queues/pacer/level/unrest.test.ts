@@ -81,4 +81,15 @@ describe('unrest', () => {
     expect(isRestless(first, start + 63_000)).toBe(false)
     expect(isRestless(another, start + 63_000)).toBe(true)
   })
+
+  it('lasts while levels are apart, though none is far from the one known, and ends soon when they agree', () => {
+    const begun: Unrest = { ...settled, changes: 1, changedAtMs: start + 60_000 }
+    const met = (values: readonly number[]) =>
+      levels(
+        Array.from({ length: 60 }, (_, i) => [61_000 + i * 1_000, values[i % values.length]!]),
+        begun,
+      )
+    expect(isRestless(met([26, 34, 27, 33]), start + 121_000 + 120_000)).toBe(true)
+    expect(isRestless(met([29, 30]), start + 121_000)).toBe(false)
+  })
 })

@@ -18,6 +18,8 @@ export interface Unrest {
   falseAlarms: number
   /** The rate was still rising, or was not refused: the limit may be higher, and finding that is no change. */
   isLeast: boolean
+  /** How far a level that is met is from the one known: the mean of late, as a logarithm. */
+  spread: number
 }
 
 export const calm: Unrest = {
@@ -29,6 +31,7 @@ export const calm: Unrest = {
   changedAtMs: 0,
   falseAlarms: 0,
   isLeast: false,
+  spread: 0.1,
 }
 
 /** Levels this far apart are of two limits, those this near of one. */
@@ -52,6 +55,12 @@ const forgottenMs = 110_000
 const singleForgottenMs = 60_000
 const mostChanges = 4
 const restlessAbove = 0.25
+/** Each level that is met counts for so much of the mean. */
+const spreadWeight = 0.1
+/** So near together are those of one limit: each that is met then is another sign that the change is over. */
+const steady = { below: 0.04, kept: 0.9 }
+/** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
+const unsteady = { above: 0.08, atLeast: 1.5 }
 
 /** Notes between which rates a second the limit was before a refusal, and the rate that the refusal has left. */
 export function noteLevel(
@@ -67,7 +76,8 @@ export function noteLevel(
   const nearest = (known: number) => Math.min(most, Math.max(least, known))
   const shown = nearest(before.level)
   if (before.level > 0 && apart(shown, before.level) < changedBy) {
-    return { ...fallen, level: before.level + drift * (shown - before.level), other: 0, isLeast: false }
+    const level = before.level + drift * (shown - before.level)
+    return { ...withSpread(fallen, apart(shown, before.level), atMs), level, other: 0, isLeast: false }
   }
   const other = nearest(before.other)
   if (apart(other, before.other) >= agreedWithin) {
@@ -81,6 +91,19 @@ export function noteLevel(
   if (isOfSearch || (before.isLeast && other > before.level)) return { ...found, isLeast: false }
   const changes = fallen.changes < 1 ? 1 : Math.min(mostChanges, changesAt(fallen, atMs) + 1)
   return { ...found, changes, changedAtMs: atMs, falseAlarms: 0, isLeast: false }
+}
+
+function withSpread(before: Unrest, by: number, atMs: number): Unrest {
+  if (!isRestless(before, atMs)) return { ...before, spread: calm.spread }
+  const spread = before.spread + spreadWeight * (by - before.spread)
+  if (spread < steady.below) return { ...before, spread, changes: before.changes * steady.kept }
+  if (spread <= unsteady.above) return { ...before, spread }
+  return {
+    ...before,
+    spread,
+    changes: Math.max(unsteady.atLeast, changesAt(before, atMs)),
+    changedAtMs: atMs,
+  }
 }
 
 /** A level was met that is neither the one known nor the one met before: somebody else takes another part all the time. */
@@ -98,6 +121,11 @@ export function noteBurst(before: Unrest, atMs: number): Unrest {
   const falseAlarms = before.falseAlarms + 1
   if (falseAlarms > mostFalseAlarms) return before
   return { ...before, changes: burstWeight, changedAtMs: atMs, falseAlarms }
+}
+
+/** A look above the level was served. */
+export function noteRisen(before: Unrest, atMs: number): Unrest {
+  return { ...before, changes: 1, changedAtMs: atMs, other: 0, otherAtMs: 0 }
 }
 
 /** A rate has held and was not refused: it is the least that the level can be. */

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from '../learner.ts'
+import { learn, paceOf } from '../state.ts'
+import { isRestless } from './unrest.ts'
+
+const start = 1_800_000_000_000
+const rate = 10
+
+/** A level of ten a second, found a while ago. */
+const known: Learner = {
+  ...newLearner(settings),
+  phase: 'hold',
+  rate,
+  sureness: 1,
+  unrest: { ...newLearner(settings).unrest, level: rate, foundAtMs: start - 60_000 },
+}
+const at = (atMs: number, kind: 'ok' | 'limited' = 'ok', sentAtMs = atMs): Outcome => ({
+  atMs: start + atMs,
+  sentAtMs: start + sentAtMs,
+  kind,
+  epoch: 0,
+  busy: true,
+  places: [],
+})
+/** Successes at the rate, until the pacer looks or so many seconds have passed. */
+function served(before: Learner, fromMs: number, seconds: number): { learner: Learner; atMs: number } {
+  let learner = before
+  let atMs = fromMs
+  while (learner.looks.from === 0 && atMs < fromMs + seconds * 1000) {
+    atMs += 1000 / learner.rate
+    learner = learn(learner, at(atMs), settings)
+  }
+  return { learner, atMs }
+}
+
+describe('a look above a level', () => {
+  const looking = served(known, 0, 60)
+
+  it('asks for half as much again, after a hundred requests', () => {
+    expect(looking.learner.looks.from).toBeGreaterThanOrEqual(rate)
+    expect(looking.learner.rate).toBeCloseTo(1.5 * looking.learner.looks.from)
+    expect(looking.atMs).toBeGreaterThan(10_000)
+    expect(looking.atMs).toBeLessThan(15_000)
+  })
+
+  it('leaves the rate as it was when it is refused at once, and waits for what was sent too early', () => {
+    const { learner, atMs } = looking
+    const after = learn(learner, at(atMs + 600, 'limited'), settings)
+    expect(after.rate).toBe(learner.looks.from)
+    expect(after.sureness).toBe(learner.sureness)
+    expect(after.unrest).toEqual(learner.unrest)
+    expect(paceOf(after, start + atMs).notBeforeMs).toBeCloseTo(start + atMs + 600 + 300, 0)
+    // The second refusal of the same look tells nothing more.
+    expect(learn(after, at(atMs + 610, 'limited', atMs + 590), settings).rate).toBe(after.rate)
+  })
+
+  it('comes later each time that the level survives it, and not at all while the level is new', () => {
+    const first = learn(looking.learner, at(looking.atMs + 600, 'limited'), settings)
+    const second = served(first, looking.atMs + 1000, 60)
+    expect(second.learner.looks.from).toBeGreaterThan(0)
+    expect(second.atMs - looking.atMs - 1000).toBeGreaterThan(1.3 * looking.atMs)
+    const found = { ...known, unrest: { ...known.unrest, foundAtMs: start } }
+    expect(served(found, 0, 20).learner.looks.from).toBe(0)
+  })
+
+  it('that was refused later than the level known would be shows a higher one: the rate climbs to it', () => {
+    const { learner, atMs } = looking
+    const after = learn(learner, at(atMs + 1_200, 'limited'), settings)
+    expect(after.rate).toBe(learner.looks.from)
+    expect(after.phase).toBe('probe')
+    expect(after.okRun).toBeGreaterThan(learner.okRun)
+  })
+
+  it('that is served for longer than a full bucket explains shows that the limit changes', () => {
+    const { learner: begun, atMs } = looking
+    let learner = begun
+    let nowMs = atMs
+    while (learner.looks.from > 0 && nowMs < atMs + 10_000) {
+      nowMs += 1000 / learner.rate
+      learner = learn(learner, at(nowMs), settings)
+      if (nowMs < atMs + 3_000) expect(learner.looks.from).toBeGreaterThan(0)
+    }
+    expect(nowMs - atMs).toBeLessThan(4_500)
+    expect(isRestless(learner.unrest, start + nowMs)).toBe(true)
+    expect(learner.rate).toBeGreaterThan(1.4 * rate)
+  })
+
+  it('is none at a high rate, which climbs every few seconds, nor above a level that only held', () => {
+    expect(served({ ...known, rate: 150 }, 0, 4).learner.looks.from).toBe(0)
+    const held = { ...known, unrest: { ...known.unrest, isLeast: true } }
+    expect(served(held, 0, 60).learner.looks.from).toBe(0)
+  })
+})

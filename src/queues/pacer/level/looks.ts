@@ -1,0 +1,94 @@
+/**
+ * Looks above a level. A level that was found in one short search may be that of a moment: a neighbour took most of the limit just
+ * then. The rate alone would be refused so seldom that it believed the level for minutes. So the pacer looks: it sends half as much
+ * again, until a refusal, or so long that not even a full bucket explains that there is none. Each look that a level survives makes
+ * the next one rarer, until the climb of a sure rate comes sooner.
+ */
+import type { Learner, Outcome } from '../learner.ts'
+import { withMeasuredRate } from '../rate.ts'
+import { noLooks } from './look.ts'
+import { isRestless, noteRisen } from './unrest.ts'
+
+/** The first look comes after so many requests, each next one after so many times as many, the last after at most so many. */
+const firstOks = 120
+/** The first half minute of a run is spent on finding the level. */
+const settlesMs = 25_000
+const rarer = 1.5
+const mostOks = 450
+/** A look is not taken directly after a refusal: a bucket is empty then. */
+const restSeconds = 2
+const above = 1.5
+/** A bucket holds a second's worth, and the level may be known a little too low. */
+const heldMs = 3_500
+const servedPart = 0.8
+/** A window of the level known refuses a look within this time, a bucket of it only after the second. In between it is a higher level. */
+const windowMs = 800
+const bucketMs = 1_700
+const growthPerSecond = 0.03
+/** A faster rate climbs every few seconds anyway, and a look has many requests under way. */
+const mostPerSecond = 100
+/** A climb that has come further is a look itself. */
+const climbed = 1.1
+
+/** Counts towards the next look, begins it, and ends it when it was not refused. */
+export function lookAfterOk(learner: Learner, ok: Outcome): Learner {
+  const { looks, unrest, rate } = learner
+  if (isRestless(unrest, ok.atMs)) return looks === noLooks ? learner : { ...learner, looks: noLooks }
+  if (unrest.level === 0 || unrest.isLeast) return learner
+  if (learner.sliding || learner.windows.length > 0 || learner.suspicion) return learner
+  if (looks.from > 0) return goOnLooking(learner, ok)
+  const counted = { ...learner, looks: { ...looks, oks: looks.oks + 1 } }
+  const wanted = firstOks * rarer ** looks.survived
+  if (ok.atMs - unrest.foundAtMs < settlesMs) return counted
+  if (rate > mostPerSecond || wanted > mostOks || counted.looks.oks < wanted) return counted
+  if (learner.okRun < restSeconds * rate || isClimbing(learner)) return counted
+  return { ...learner, rate: rate * above, looks: { ...looks, from: rate, sinceMs: ok.atMs, served: 0 } }
+}
+
+export function isLooking({ looks }: Learner): boolean {
+  return looks.from > 0
+}
+
+function isClimbing({ phase, probeFrom, rate }: Learner): boolean {
+  return phase === 'probe' && (probeFrom === null || rate > climbed * probeFrom)
+}
+
+function goOnLooking(learner: Learner, ok: Outcome): Learner {
+  const { looks, rate } = learner
+  if (ok.sentAtMs < looks.sinceMs) return learner
+  const served = looks.served + 1
+  const isOver = ok.sentAtMs - looks.sinceMs >= heldMs && served >= (servedPart * rate * heldMs) / 1000
+  if (!isOver) return { ...learner, looks: { ...looks, served } }
+  return {
+    ...learner,
+    looks: noLooks,
+    unrest: noteRisen(learner.unrest, ok.atMs),
+    phase: 'probe',
+    probeFrom: rate,
+  }
+}
+
+/** The request was sent during a look: its refusal says nothing about the rate. */
+export function isOfLook({ looks }: Learner, { sentAtMs }: Outcome): boolean {
+  return sentAtMs >= looks.sinceMs && (looks.from > 0 || sentAtMs < looks.endedMs)
+}
+
+/** The level has survived the look. What was sent too early is waited for: that is the rest of a window, and fills a bucket again. */
+export function endLook(learner: Learner, { atMs }: Outcome): Learner {
+  const { looks, rate } = learner
+  if (looks.from === 0) return learner
+  const tookMs = atMs - looks.sinceMs
+  const earlyMs = (rate / looks.from - 1) * tookMs
+  const ended: Learner = {
+    ...learner,
+    rate: looks.from,
+    // The refusals of a look are no part of what measures the rate.
+    edge: null,
+    correctedMs: atMs,
+    refusalKnownMs: atMs,
+    notBeforeMs: Math.max(learner.notBeforeMs, atMs + earlyMs),
+    looks: { ...looks, from: 0, oks: 0, endedMs: atMs, survived: looks.survived + 1 },
+  }
+  if (tookMs > windowMs && tookMs < bucketMs) return withMeasuredRate(ended, looks.from, growthPerSecond)
+  return learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
+}
