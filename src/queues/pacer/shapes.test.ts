@@ -33,7 +33,7 @@ interface Shape {
   use: number
   leastUse: number
   refused: number
-  /** How many draws, where the least of a few says little. */
+  /** The number of draws, where the least of a few says little. */
   draws?: number
 }
 
@@ -66,7 +66,7 @@ function penaltyOf(leastMs: number, mostMs: number, { renewed = false } = {}): S
   }
 }
 
-/** What the limit allows in all, as the neighbour really took it: with his mean alone, luck decides. */
+/** All that the limit allows, as the neighbour really took it: with his mean alone, luck decides. */
 function neighbourOf(kind: KindName, rate: number, turnMs: number): Case {
   let limitAt = (_atMs: number) => 0
   const limit = (dice: () => number) => {

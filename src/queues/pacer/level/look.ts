@@ -2,7 +2,7 @@
 export interface Looks {
   /** Requests served since the level was known, or since the last look. */
   oks: number
-  /** How many looks the level has survived. */
+  /** Looks that the level has survived. */
   survived: number
   /** The rate before the look that is under way; 0: none is. */
   from: number

@@ -4,7 +4,7 @@ import { clampRate, type Learner, type LearnerSettings } from '../learner.ts'
 /** A window of a second refuses within it what is above it: a second without a refusal shows that the limit is higher. */
 const quietSeconds = 1.1
 const fewestOks = 8
-/** Where it is met again and again, the rate rises by this share between two refusals, and falls with each by that. */
+/** A limit that is met again and again: the rate rises by this share between two refusals, and falls with each by that. */
 const riseBetween = { share: 0.02, seconds: 1.6, fewestOks: 12 }
 const cutPerRefusal = 0.03
 /** The rate a second ago was half as high at least. What was served since is about the mean of the two. */
@@ -28,7 +28,7 @@ export function climbRestlessly(learner: Learner, settings: LearnerSettings): Le
   }
 }
 
-/** Of a rise, what the last second was served is kept. */
+/** The last second's part of a rise is kept, as far as it was served. */
 export function rateAfterRestlessRefusal({ rate, phase, probeFrom }: Learner): number {
   const risen = Math.min(mostRisen, Math.max(1, rate / (probeFrom ?? rate / mostRisen)))
   return (phase === 'probe' ? rate * risen ** (keptOfRise - 1) : rate) * (1 - cutPerRefusal)

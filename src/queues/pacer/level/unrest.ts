@@ -18,7 +18,7 @@ export interface Unrest {
   falseAlarms: number
   /** The rate was still rising, or was not refused: the limit may be higher, and finding that is no change. */
   isLeast: boolean
-  /** How far a level that is met is from the one known: the mean of late, as a logarithm. */
+  /** The distance of a level that is met from the one known: the mean of late, as a logarithm. */
   spread: number
 }
 
@@ -58,7 +58,7 @@ const restlessAbove = 0.25
 /** Each level that is met counts for so much of the mean. */
 const spreadWeight = 0.1
 /** So near together are those of one limit: each that is met then is another sign that the change is over. */
-const steady = { below: 0.04, kept: 0.9 }
+const steady = { below: 0.04, kept: 0.92 }
 /** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
 const unsteady = { above: 0.08, atLeast: 1.5 }
 

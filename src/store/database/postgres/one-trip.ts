@@ -30,7 +30,12 @@ export async function inOneTrip<Rows extends readonly unknown[]>(
   if (statements.length === 0) return [] as unknown as Results<Rows>
   const compiled = statements.map((statement) => statement.compile(db))
   return db.getExecutor().provideConnection(async (connection: DatabaseConnection) => {
-    const answers = await Promise.allSettled(compiled.map((query) => connection.executeQuery(query)))
+    const answers: PromiseSettledResult<QueryResult<unknown>>[] = []
+    // Two statements that PGlite is given at once may change places while the first is prepared.
+    if (isEmbedded(db))
+      for (const query of compiled)
+        answers.push(...(await Promise.allSettled([connection.executeQuery(query)])))
+    else answers.push(...(await Promise.allSettled(compiled.map((query) => connection.executeQuery(query)))))
     return answers.map((answer) => {
       if (answer.status === 'rejected') throw answer.reason
       return answer.value
