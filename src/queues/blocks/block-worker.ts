@@ -12,6 +12,8 @@ import type { Slots } from './slots.ts'
 /** Twice in the time after which a lock runs out. */
 const renewMs = workerOptions.lockDuration / 2
 const retryMs = 1_000
+/** Of any process' blocks. Only until some have been seen. */
+const largestSize = 16
 
 /**
  * Takes blocks from their queue, one at a time and only when a slot is free for which no lookup is at hand, so that a process holds no
@@ -60,7 +62,7 @@ export function startBlockWorker(options: {
   })
 
   async function fetchBlocks(): Promise<void> {
-    let size = 1
+    let size = largestSize
     while (!closing.signal.aborted) {
       const lacks = held.lacks()
       if (lacks <= 0) {
@@ -72,9 +74,10 @@ export function startBlockWorker(options: {
       try {
         // At once, so that their lookups begin together. A queue that was empty is waited for.
         const count = isDrained ? 1 : Math.ceil(lacks / size)
-        const sizes = await Promise.all(Array.from({ length: count }, fetchOne))
+        const sizes = await allOf(Array.from({ length: count }, fetchOne))
         isDrained = sizes.includes(0)
-        size = Math.max(1, ...sizes)
+        // One that is smaller than others, such as the last of those that were added together, says little of the next.
+        size = Math.max(...sizes, Math.ceil(size * 0.75))
         tellFetched()
       } catch (error) {
         if (!closing.signal.aborted) onError(error as Error)
@@ -155,4 +158,10 @@ export function startBlockWorker(options: {
       clearTimeout(timer)
     },
   }
+}
+
+/** Throws the first error when all have ended: what comes behind an error is put at hand before anybody is told of it. */
+async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises)
+  return Promise.all(promises)
 }
