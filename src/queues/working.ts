@@ -23,5 +23,6 @@ export async function closeWithin(worker: Worker, graceMs: number): Promise<void
   })
   const ended = await Promise.race([worker.close(), graceOver])
   clearTimeout(timer)
-  if (ended === 'over') await worker.close(true)
+  // It cannot be closed by force any more: asked to close, BullMQ waits for jobs that hang and renews their locks until then.
+  if (ended === 'over') await worker['lockManager'].close()
 }

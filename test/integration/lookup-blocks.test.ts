@@ -123,7 +123,7 @@ test('a process whose slots are taken leaves blocks to others', async () => {
   await until(() => expect(first.starts).toHaveLength(2))
   const second = free.work(40, async () => {})
   await until(() => expect(second.starts).toHaveLength(32))
-  // The ends of the other blocks are on their way.
+  // Its own two are ended a turn after the last of their lookups has begun.
   await until(async () => expect(await world.ids('active')).toHaveLength(1))
   end()
   await until(async () => expect(await busy.queues.countLookups('background')).toBe(0))

@@ -85,9 +85,10 @@ export function createBackgroundLane(
         places.map(async ({ inBlock, hasJob }, index) => {
           // Returns 0 while a worker holds the job's lock.
           const removed = hasJob ? await singles.remove(lookupJobId(keys[index] as LookupKey)) : 0
+          // With a job of its own it is to come again, and whoever had it in a block has done with it.
           return {
             removed: removed + (inBlock === 'waiting' ? 1 : 0),
-            isHeld: inBlock === 'held' || (hasJob && removed === 0),
+            isHeld: hasJob ? removed === 0 : inBlock === 'held',
           }
         }),
       )

@@ -13,6 +13,8 @@ import type { Slots } from './slots.ts'
 /** Twice in the time after which a lock runs out. */
 const renewMs = workerOptions.lockDuration / 2
 const retryMs = 1_000
+/** Of any process' blocks. Only until some have been seen. */
+const largestSize = 16
 
 /**
  * Takes blocks from their queue, one at a time and only when a slot is free for which no lookup is at hand, so that a process holds no
@@ -62,7 +64,7 @@ export function startBlockWorker(options: {
   })
 
   async function fetchBlocks(): Promise<void> {
-    let size = 1
+    let size = largestSize
     while (!closing.signal.aborted) {
       const lacks = held.lacks()
       if (lacks <= 0) {
@@ -76,7 +78,8 @@ export function startBlockWorker(options: {
         const count = isDrained ? 1 : Math.ceil(lacks / size)
         const sizes = await allOf(Array.from({ length: count }, fetchOne))
         isDrained = sizes.includes(0)
-        size = Math.max(1, ...sizes)
+        // One that is smaller than others, such as the last of those that were added together, says little of the next.
+        size = Math.max(...sizes, Math.ceil(size * 0.75))
         tellFetched()
       } catch (error) {
         if (!closing.signal.aborted) onError(error as Error)
@@ -159,14 +162,8 @@ export function startBlockWorker(options: {
   }
 }
 
-/**
- * Waits for all, and then throws the error of the first that has failed. A block that was taken after the others had been given up would
- * stay at hand, its slots free and its lock renewed, with nobody to begin it.
- */
-async function allOf<T>(fetches: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(fetches)
-  return settled.map((each) => {
-    if (each.status === 'rejected') throw each.reason
-    return each.value
-  })
+/** Throws the first error when all have ended: what comes behind an error is put at hand before anybody is told of it. */
+async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises)
+  return Promise.all(promises)
 }
