@@ -36,10 +36,11 @@ export async function openBlockWorld() {
   const { redis } = observer
   const closing: (() => Promise<unknown>)[] = []
 
-  async function startProcess(
-    settings: { telemetry?: QueueTelemetry; largestBlock?: number } = {},
-  ): Promise<Process> {
-    const connection = await openRedis(url)
+  async function startProcess({
+    at = url,
+    ...settings
+  }: { telemetry?: QueueTelemetry; largestBlock?: number; at?: string | undefined } = {}): Promise<Process> {
+    const connection = await openRedis(at)
     const errors: string[] = []
     const workers: QueueWorker[] = []
     const onError = (error: Error) => void errors.push(error.message)
@@ -87,6 +88,7 @@ export async function openBlockWorld() {
 
   return {
     redis,
+    url: url as string,
     prefix,
     claims: createClaims(redis, prefix),
     startProcess,

@@ -100,7 +100,9 @@ for (const { name, ...kind } of kinds) {
           world.keys.slice(0, 2).map((key) => world.reserveBy(world.whole, key)),
         )
         const charges = await world.charges()
-        expect(charges.map(({ lookup_key: key }) => key).toSorted()).toEqual(world.keys.slice(0, 2).toSorted())
+        expect(charges.map(({ lookup_key: key }) => key).toSorted()).toEqual(
+          world.keys.slice(0, 2).toSorted(),
+        )
         expect(await world.committed(`run:${world.id}`)).toBe(20_000n)
         for (const [index, key] of world.keys.slice(0, 2).entries()) {
           const [one, two] = [first[index], again[index]] as [
@@ -137,14 +139,19 @@ for (const { name, ...kind } of kinds) {
                 { transaction: `0x${id}`, at: now() },
                 {
                   outcome: 'found',
-                  data: { profnet_url: `https://www.profnet.com/company/${world.id}-${index}`, of: lookupKey },
+                  data: {
+                    profnet_url: `https://www.profnet.com/company/${world.id}-${index}`,
+                    of: lookupKey,
+                  },
                   freshUntil: new Date('2026-08-01'),
                 },
               ),
             ),
           )
       }
-      await (await settleAll(await openWorld()))()
+      await (
+        await settleAll(await openWorld())
+      )()
       const usual = await settleAll(await openWorld())
       const size = (await measured(usual))[kind.from]
       let cuts = 0

@@ -26,8 +26,8 @@ export function startBlockWorker(options: {
   slots: Slots
   /** Does one lookup and stores what comes next. `starts` counts how often its block was started. */
   work: (key: LookupKey, starts: number) => Promise<void>
-  /** Puts lookups that were not begun where another process finds them. */
-  giveBack: (keys: readonly LookupKey[]) => Promise<void>
+  /** Puts lookups that were not begun where another process finds them. `own` are the tokens of their blocks' locks. */
+  giveBack: (keys: readonly LookupKey[], own: readonly string[]) => Promise<void>
   onError: (error: Error) => void
   onFailed: (error: Error) => void
 }): QueueWorker {
@@ -138,8 +138,10 @@ export function startBlockWorker(options: {
   const fetching = fetchBlocks()
 
   async function closeInOrder(): Promise<void> {
+    const own = [...locked.values()].map(({ token }) => token)
     const left = held.stop()
-    await options.giveBack(left).catch(onError)
+    // At once, before anything else: blocks of which nothing is under way end now, and their locks with them.
+    await options.giveBack(left, own).catch(onError)
     await held.idle()
     await Promise.all(ending)
   }
