@@ -5,13 +5,13 @@ interface Cut {
   from: 'client' | 'server'
   /** So many still arrive. */
   bytes: number
-  /** What the client has sent reaches the server so much later: the server knows nothing yet of the cut. */
+  /** The server gets the client's last bytes so much later, and knows nothing yet of the cut. */
   lateMs?: number
 }
 
 export interface CuttingProxy {
   port: number
-  /** Cuts one connection, once. What comes after it passes. */
+  /** Cuts one connection, once. All that follows passes. */
   arm(cut: Cut): void
   wasCut(): boolean
   /** Returns whether a connection was cut, and how many bytes went either way since `arm`. */

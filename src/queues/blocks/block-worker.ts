@@ -12,7 +12,7 @@ import type { Slots } from './slots.ts'
 /** Twice in the time after which a lock runs out. */
 const renewMs = workerOptions.lockDuration / 2
 const retryMs = 1_000
-/** Of any process' blocks. Only until some have been seen. */
+/** The most lookups in a block of any process, supposed until some have been seen. */
 const largestSize = 16
 
 /**
