@@ -9,7 +9,7 @@ const lookupKey = z.string().transform((key) => key as LookupKey)
  * as part of a block, before it had a job of its own.
  */
 export const lookupJob = z.object({ key: lookupKey, starts: z.number().int().min(0).default(0) })
-/** What is taken out of a block leaves an empty text. */
+/** A lookup that is taken out of a block leaves an empty text. */
 export const blockJob = z.object({
   keys: z.array(lookupKey).transform((keys) => keys.filter((key) => key !== '')),
 })

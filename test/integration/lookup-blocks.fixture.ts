@@ -14,7 +14,7 @@ export const much = 10_000
 export const keysOf = (count: number, name = 'acme') =>
   Array.from({ length: count }, (_, n) => `company.profile|profnet.com/company/${name}-${n}` as LookupKey)
 
-/** What one process has to do with the queues. Dead, it says nothing more to Redis. */
+/** The part of one process that has to do with the queues. Dead, it says nothing more to Redis. */
 export interface Process {
   queues: Queues
   connection: RedisConnection

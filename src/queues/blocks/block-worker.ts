@@ -46,7 +46,7 @@ export function startBlockWorker(options: {
   let wake = () => {}
   /** The last look found the queue empty: the next one waits for a block, and nobody waits for it. */
   let isDrained = true
-  /** What is at hand begins after the next look, so that it begins together with what comes. */
+  /** All that is at hand begins after the next look, so that it begins together with what comes. */
   let isAwaited = false
 
   const held = createHeldBlocks({

@@ -10,7 +10,7 @@ interface NewBlock {
   keys: LookupKey[]
 }
 
-/** What a worker tells about one block: the digests of lookups that have ended, and of those that it wants to begin. */
+/** A worker's report of one block: the digests of lookups that have ended, and of those that it wants to begin. */
 export interface BlockStep {
   id: string
   token: string

@@ -63,7 +63,7 @@ export function createHeldBlocks(options: {
   let hasFetched = false
   let isStopped = false
   const whenIdle: (() => void)[] = []
-  // What begins at the end of another lookup has neither its log fields nor its trace.
+  // A lookup that begins at the end of another has neither its log fields nor its trace.
   const outside = AsyncLocalStorage.snapshot()
 
   function planTurn(): void {
@@ -97,7 +97,7 @@ export function createHeldBlocks(options: {
     for (const { block } of done) leave(block)
   }
 
-  /** Whether Redis has done it is not known, and doing it again changes nothing. */
+  /** Redis may have done it: doing it again changes nothing. */
   function tellLater(done: readonly Held[], begin: readonly Held[]): void {
     setTimeout(() => {
       underWay -= begin.length + done.length

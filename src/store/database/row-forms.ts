@@ -24,7 +24,7 @@ export interface RowForms {
 
 interface FormedAnswer {
   stored: PackedJson | null
-  /** Whoever reads the row finds what was given: nothing was left out that no column takes. */
+  /** A reader of the row finds what was given: nothing was left out that no column takes. */
   isAsGiven: boolean
 }
 

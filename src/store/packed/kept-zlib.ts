@@ -86,7 +86,7 @@ function keep(make: () => DeflateRaw | InflateRaw): (input: Uint8Array) => Buffe
     handle.writeSync(constants.Z_FINISH, input, 0, input.length, output, 0, output.length)
     const [ofOutput = 0, ofInput = 0] = left
     if (!hasFailed && ofOutput > 0 && ofInput === 0) return output.subarray(0, output.length - ofOutput)
-    // What is left of a value that did not go through must not get into the next one.
+    // The rest of a value that did not go through must not get into the next one.
     kept = undefined
     return undefined
   }
