@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Command, Redis } from 'ioredis'
+import { createDice } from '../../src/sandbox/random.ts'
+import { openCuttingProxy } from '../support/cutting-proxy.ts'
+import { testSeed } from '../support/seed.ts'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { lookupJobId } from '../../src/queues/jobs.ts'
 import { keysOf, much, openBlockWorld, type BlockWorld } from './lookup-blocks.fixture.ts'
@@ -35,10 +39,10 @@ test('what arrives after another fetch has failed begins too', async () => {
   // Behind a block of one, as many are fetched at once as would be needed were all so small.
   await queues.addLookups('background', keysOf(1, 'one'), much)
   await queues.addLookups('background', keysOf(128), much)
-  const { redis } = connection
+  const redis = connection.redis as Redis
   const send = redis.sendCommand.bind(redis)
   let fetches = 0
-  redis.sendCommand = (command, ...rest) => {
+  redis.sendCommand = (command: Command, ...rest: []) => {
     // BullMQ's script that takes a job has so many keys, of which this is the first.
     const [, keys, first] = command.args.map(String)
     const isFetch = keys === '11' && first === `${world.prefix}:lookup-block:wait`
@@ -65,11 +69,88 @@ test('a small block does not make a process take many large ones', async () => {
   expect((await world.ids('active')).length).toBeLessThanOrEqual(7)
 })
 
+test('a process that closes gives back at once what a dead one had begun', async () => {
+  const [closing, other] = [await world.startProcess(), await world.startProcess()]
+  const keys = keysOf(16)
+  await closing.queues.addLookups('background', keys, much)
+  // As a worker leaves them that is killed.
+  for (const [id, claim] of Object.entries(await world.claimed()))
+    await world.redis.hset(`${world.prefix}:lookup-claims`, id, `b${claim.slice(1)}`)
+  const ends: (() => void)[] = []
+  const first = closing.work(2, () => new Promise<void>((resolve) => void ends.push(resolve)))
+  await until(() => expect(ends).toHaveLength(2))
+  const closed = first.close(30_000)
+  const second = other.work(16, async () => {})
+  await until(() => expect(second.starts).toHaveLength(14))
+  for (const end of ends) end()
+  await closed
+  expect([...first.starts, ...second.starts].sort()).toEqual([...keys].sort())
+})
+
 test('a lane closes within its grace, whatever does not end', async () => {
   const { queues } = await world.startProcess()
   await queues.addLookups('hot', keysOf(1))
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const worker = queues.workLookups('hot', 2, () => (begin(), never()))
   await begun
-  await worker.close(50)
+  await expect(worker.close(50)).resolves.toBeUndefined()
 }, 5_000)
+
+test(
+  'connections that are cut at random lose no lookup, no slot and no claim',
+  { timeout: 120_000 },
+  async () => {
+    const { hostname: host, port } = new URL(world.url)
+    const proxy = await openCuttingProxy({ host, port: Number(port) })
+    try {
+      const at = `redis://127.0.0.1:${proxy.port}`
+      const [cut, whole] = [await world.startProcess({ at }), await world.startProcess()]
+      const dice = createDice(`cuts ${testSeed()}`)
+      const keys = keysOf(1_500)
+      const done = new Set<LookupKey>()
+      const most = { cut: 0, whole: 0 }
+      const working = (name: 'cut' | 'whole') => {
+        let underWay = 0
+        return async (key: LookupKey, starts: number) => {
+          underWay += 1
+          most[name] = Math.max(most[name], underWay)
+          await new Promise((resolve) => setTimeout(resolve, dice.integer(2, 20)))
+          underWay -= 1
+          if (starts === 1 && dice.integer(1, 5) === 1) return { againInMs: 50 }
+          done.add(key)
+        }
+      }
+      await whole.queues.addLookups('background', keys)
+      const workers = [cut.work(16, working('cut')), whole.work(16, working('whole'))]
+      // BullMQ gives up a worker whose second connection is cut as it begins.
+      await until(() => expect(done.size).toBeGreaterThan(200))
+      let cuts = 0
+      while (done.size < keys.length && cuts < 30) {
+        proxy.arm({ from: dice.pick(['client', 'server'] as const), bytes: dice.integer(200, 20_000) })
+        await until(() => expect(proxy.wasCut() || done.size === keys.length).toBe(true))
+        cuts += 1
+      }
+      proxy.disarm()
+      await vi.waitFor(async () => expect(await whole.queues.countLookups('background')).toBe(0), {
+        timeout: 60_000,
+        interval: 50,
+      })
+      expect(done.size).toBe(keys.length)
+      expect(cuts).toBeGreaterThan(5)
+      expect(Math.max(most.cut, most.whole)).toBeLessThanOrEqual(16)
+      // Every slot of the one that was cut off is free, and nobody else is there to do this.
+      await workers[1]?.close(1_000)
+      const more = keysOf(200, 'more')
+      most.cut = 0
+      await whole.queues.addLookups('background', more)
+      await vi.waitFor(() => expect(more.filter((key) => done.has(key))).toHaveLength(200), {
+        timeout: 40_000,
+        interval: 20,
+      })
+      expect(most.cut).toBe(16)
+      await until(async () => expect(await world.claimed()).toEqual({}))
+    } finally {
+      await proxy.close()
+    }
+  },
+)

@@ -58,11 +58,11 @@ test('killed in the middle of a block: another does what was under way and what 
   })
   await dying.queues.addLookups('background', keys, much)
   await until(() => expect(first.starts).toHaveLength(12))
-  // Redis knows a turn later what has ended.
+  // An end is known to Redis a turn later.
   await until(async () => expect(Object.keys(await world.claimed())).toHaveLength(8))
   await dying.kill()
   const other = await world.startProcess()
-  // Others do not add them again while the block lives.
+  // No other process adds them again while the block lives.
   await other.queues.addLookups('background', keys.slice(8), much)
   expect(await other.queues.countLookups('background')).toBe(8)
   const starts: number[] = []

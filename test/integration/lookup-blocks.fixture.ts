@@ -14,7 +14,7 @@ export const much = 10_000
 export const keysOf = (count: number, name = 'acme') =>
   Array.from({ length: count }, (_, n) => `company.profile|profnet.com/company/${name}-${n}` as LookupKey)
 
-/** One process, as far as it has to do with the queues. Dead, it says nothing more to Redis. */
+/** The part of one process that has to do with the queues. Dead, it says nothing more to Redis. */
 export interface Process {
   queues: Queues
   connection: RedisConnection
@@ -36,10 +36,11 @@ export async function openBlockWorld() {
   const { redis } = observer
   const closing: (() => Promise<unknown>)[] = []
 
-  async function startProcess(
-    settings: { telemetry?: QueueTelemetry; largestBlock?: number } = {},
-  ): Promise<Process> {
-    const connection = await openRedis(url)
+  async function startProcess({
+    at = url,
+    ...settings
+  }: { telemetry?: QueueTelemetry; largestBlock?: number; at?: string | undefined } = {}): Promise<Process> {
+    const connection = await openRedis(at)
     const errors: string[] = []
     const workers: QueueWorker[] = []
     const onError = (error: Error) => void errors.push(error.message)
@@ -87,6 +88,7 @@ export async function openBlockWorld() {
 
   return {
     redis,
+    url: url as string,
     prefix,
     claims: createClaims(redis, prefix),
     startProcess,

@@ -95,7 +95,7 @@ for (const { name, ...kind } of kinds) {
         proxy.arm({ ...kind, bytes: Math.floor((size * (point + 1)) / points) })
         const first = await reserveTwo(world)
         if (proxy.disarm().wasCut) cuts += 1
-        // Whoever was told nothing tries again, on another connection.
+        // A caller that was told of a failure tries again, on another connection.
         const again = await Promise.allSettled(
           world.keys.slice(0, 2).map((key) => world.reserveBy(world.whole, key)),
         )

@@ -5,14 +5,15 @@ interface Cut {
   from: 'client' | 'server'
   /** So many still arrive. */
   bytes: number
-  /** What the client has sent reaches the server so much later: the server knows nothing yet of the cut. */
+  /** The server gets the client's last bytes so much later, and knows nothing yet of the cut. */
   lateMs?: number
 }
 
 export interface CuttingProxy {
   port: number
-  /** Cuts one connection, once. What comes after it passes. */
+  /** Cuts one connection, once. All that follows passes. */
   arm(cut: Cut): void
+  wasCut(): boolean
   /** Returns whether a connection was cut, and how many bytes went either way since `arm`. */
   disarm(): { wasCut: boolean; client: number; server: number }
   close(): Promise<void>
@@ -59,7 +60,7 @@ export async function openCuttingProxy(target: { host: string; port: number }): 
         return
       }
       client.destroy()
-      setTimeout(() => server.end(from === 'client' ? chunk : undefined), lateMs)
+      setTimeout(() => server.end(from === 'client' ? chunk : ''), lateMs)
     }
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -70,6 +71,7 @@ export async function openCuttingProxy(target: { host: string; port: number }): 
       wasCut = false
       cut = next
     },
+    wasCut: () => wasCut,
     disarm() {
       cut = undefined
       return { wasCut, ...passed }

@@ -119,8 +119,8 @@ export function createBackgroundLane(
           const outcome = await inOwnTrace(telemetry, trace, () => process(key, starts))
           if (outcome) await comeAgain(key, starts, outcome.againInMs)
         },
-        async giveBack(keys) {
-          const places = await claims.takeOut(keys)
+        async giveBack(keys, own) {
+          const places = await claims.takeOut(keys, own)
           await add(
             keys.filter((_, index) => places[index]?.inBlock === 'waiting'),
             0,

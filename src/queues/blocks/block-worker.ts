@@ -13,7 +13,7 @@ import type { Slots } from './slots.ts'
 /** Twice in the time after which a lock runs out. */
 const renewMs = workerOptions.lockDuration / 2
 const retryMs = 1_000
-/** Of any process' blocks. Only until some have been seen. */
+/** The most lookups in a block of any process, supposed until some have been seen. */
 const largestSize = 16
 
 /**
@@ -27,8 +27,8 @@ export function startBlockWorker(options: {
   slots: Slots
   /** Does one lookup and stores what comes next. `starts` counts how often its block was started. */
   work: (key: LookupKey, starts: number) => Promise<void>
-  /** Puts lookups that were not begun where another process finds them. */
-  giveBack: (keys: readonly LookupKey[]) => Promise<void>
+  /** Puts lookups that were not begun where another process finds them. `own` are the tokens of their blocks' locks. */
+  giveBack: (keys: readonly LookupKey[], own: readonly string[]) => Promise<void>
   onError: (error: Error) => void
   onFailed: (error: Error) => void
 }): QueueWorker {
@@ -48,7 +48,7 @@ export function startBlockWorker(options: {
   let wake = () => {}
   /** The last look found the queue empty: the next one waits for a block, and nobody waits for it. */
   let isDrained = true
-  /** Lookups at hand begin after the next look, so that they begin together with what comes. */
+  /** All that is at hand begins after the next look, so that it begins together with what comes. */
   let isAwaited = false
 
   const held = createHeldBlocks({
@@ -140,8 +140,10 @@ export function startBlockWorker(options: {
   const fetching = fetchBlocks()
 
   async function closeInOrder(): Promise<void> {
+    const own = [...locked.values()].map(({ token }) => token)
     const left = held.stop()
-    await options.giveBack(left).catch(onError)
+    // At once, before anything else: blocks of which nothing is under way end now, and their locks with them.
+    await options.giveBack(left, own).catch(onError)
     await held.idle()
     await Promise.all(ending)
   }

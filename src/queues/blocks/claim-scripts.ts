@@ -65,22 +65,23 @@ return table.concat(signs)
 `
 
 /**
- * ARGV: keys of blocks, keys of single jobs, `1` to take out (otherwise only looks), and for each lookup its digest and its key as the
+ * ARGV: keys of blocks, keys of single jobs, `1` to take out (otherwise only looks), the tokens of the caller's own locks, and for each lookup its digest and its key as the
  * block's data has it. Two signs for each: `0` not in a block, `1` waits (and is taken out), `h` held by a worker; then `1` when it has
  * a job of its own.
  *
- * A lookup that was begun is held as long as somebody has the lock of its block. What is taken out leaves no text in the block's data.
+ * A lookup that was begun is held as long as somebody else has the lock of its block: whoever has it itself knows what it has begun. What is taken out leaves no text in the block's data.
  */
 export const takeScript = `
-local blocks, singles, takes, signs = ARGV[1], ARGV[2], ARGV[3] == '1', {}
-for i = 4, #ARGV, 2 do
+local blocks, singles, takes, own, signs = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4], {}
+for i = 5, #ARGV, 2 do
   local claim, sign = redis.call('HGET', KEYS[1], ARGV[i]), '0'
   if claim then
     local job = blocks .. string.sub(claim, 2)
     local data = redis.call('HGET', job, 'data')
     if data then
       sign = '1'
-      if string.sub(claim, 1, 1) == 'b' and redis.call('EXISTS', job .. ':lock') == 1 then sign = 'h' end
+      local lock = string.sub(claim, 1, 1) == 'b' and redis.call('GET', job .. ':lock')
+      if lock and not string.find(own, lock, 1, true) then sign = 'h' end
     end
     if takes and sign ~= 'h' then redis.call('HDEL', KEYS[1], ARGV[i]) end
     if takes and sign == '1' then

@@ -10,7 +10,7 @@ interface NewBlock {
   keys: LookupKey[]
 }
 
-/** A worker's news of one block: the digests of lookups that have ended, and of those that it wants to begin. */
+/** A worker's report of one block: the digests of lookups that have ended, and of those that it wants to begin. */
 export interface BlockStep {
   id: string
   token: string
@@ -35,7 +35,8 @@ export interface Claims {
   free(keys: readonly LookupKey[]): Promise<LookupKey[]>
   /** Returns an answer for each lookup to begin, in their order. */
   step(steps: readonly BlockStep[]): Promise<Begun[]>
-  takeOut(keys: readonly LookupKey[]): Promise<Place[]>
+  /** Under a lock of `own`, what was begun is taken out too: a dead process had begun it. */
+  takeOut(keys: readonly LookupKey[], own?: readonly string[]): Promise<Place[]>
   find(keys: readonly LookupKey[]): Promise<Place[]>
   count(): Promise<{ waiting: number; begun: number }>
 }
@@ -60,10 +61,14 @@ export function createClaims(redis: RedisClient, prefix: string): Claims {
   const claims = `${prefix}:lookup-claims`
   const places = [`${prefix}:${queueNames.blocks}:`, `${prefix}:${queueNames.background}:`] as const
 
-  async function look(keys: readonly LookupKey[], takes: boolean): Promise<Place[]> {
+  async function look(
+    keys: readonly LookupKey[],
+    takes: boolean,
+    own: readonly string[] = [],
+  ): Promise<Place[]> {
     if (keys.length === 0) return []
     const named = keys.flatMap((key) => [lookupJobId(key), JSON.stringify(key)])
-    const signs = await scripted.paydirtTakeLookups(claims, ...places, takes ? 1 : 0, ...named)
+    const signs = await scripted.paydirtTakeLookups(claims, ...places, takes ? 1 : 0, own.join(' '), ...named)
     return keys.map((_, index) => ({
       inBlock: signs[2 * index] === 'h' ? 'held' : signs[2 * index] === '1' ? 'waiting' : 'no',
       hasJob: signs[2 * index + 1] === '1',
@@ -105,7 +110,7 @@ export function createClaims(redis: RedisClient, prefix: string): Claims {
       return [...signs].map((sign) => (sign === '1' ? 'begun' : sign === '0' ? 'gone' : 'lost'))
     },
 
-    takeOut: (keys) => look(keys, true),
+    takeOut: (keys, own) => look(keys, true, own),
     find: (keys) => look(keys, false),
 
     async count() {

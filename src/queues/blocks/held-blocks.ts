@@ -97,7 +97,7 @@ export function createHeldBlocks(options: {
     for (const { block } of done) leave(block)
   }
 
-  /** Redis may have done it: that is not known, and doing it again changes nothing. */
+  /** Redis may have done it: doing it again changes nothing. */
   function tellLater(done: readonly Held[], begin: readonly Held[]): void {
     setTimeout(() => {
       underWay -= begin.length + done.length

@@ -74,7 +74,7 @@ async function learn(
 ): Promise<void> {
   let changes = learnNames(knownIn(known), lessons)
   if (changes.size === 0) return
-  // Names of the embedded ledger are changed by nobody else while this transaction is open.
+  // No other transaction can change a name of the embedded ledger while this transaction is open.
   if (!isEmbedded(tx)) {
     const [, locked] = await inOneTrip<[unknown, NameRow]>(
       tx,
