@@ -2,7 +2,7 @@ import { DelayedError, Queue, Worker, type Job, type Processor } from 'bullmq'
 import type { RedisClient } from './redis-client.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/send-permit.ts'
-import { endWaits } from './end-waits.ts'
+import { keepWorking } from './keep-working.ts'
 import type { QueueTelemetry } from './telemetry.ts'
 import { countJobs, createBackgroundLane } from './blocks/background-lane.ts'
 import { lookupJob, lookupJobId, queueNames, writeBackJob, type WriteBackJob } from './jobs.ts'
@@ -77,9 +77,9 @@ export function createQueues(
   }
 
   function work(name: string, concurrency: number, processor: Processor): QueueWorker {
-    const worker = new Worker(name, processor, { ...base, ...workerOptions, concurrency })
-    endWaits(worker)
+    const worker = new Worker(name, processor, { ...base, ...workerOptions, autorun: false, concurrency })
     worker.on('error', onError)
+    keepWorking(worker, onError)
     worker.on('failed', (_, error) => onFailed(error))
     return { close: (graceMs) => closeWithin(worker, graceMs) }
   }

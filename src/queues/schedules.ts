@@ -1,5 +1,5 @@
 import { Queue, Worker } from 'bullmq'
-import { endWaits } from './end-waits.ts'
+import { keepWorking } from './keep-working.ts'
 import type { RedisClient } from './redis-client.ts'
 import { z } from 'zod'
 import type { CronTimes } from './cron.ts'
@@ -76,10 +76,10 @@ export function createScheduleQueue(
           job.name === 'turn'
             ? onOccurrence(occurrenceJob.parse(job.data).turn)
             : onDue(dueJob.parse(job.data).schedule),
-        { ...base, ...workerOptions, concurrency },
+        { ...base, ...workerOptions, autorun: false, concurrency },
       )
-      endWaits(worker)
       worker.on('error', options.onError)
+      keepWorking(worker, options.onError)
       worker.on('failed', (_, error) => options.onError(error))
       return { close: (graceMs) => closeWithin(worker, graceMs) }
     },

@@ -1,6 +1,6 @@
 import { DelayedError, Queue, WaitingError, Worker, type Job } from 'bullmq'
 import type { LookupKey } from '../../domain/keys.ts'
-import { endWaits } from '../end-waits.ts'
+import { keepWorking } from '../keep-working.ts'
 import { lookupJob, lookupJobId, queueNames } from '../jobs.ts'
 import type { RedisClient } from '../redis-client.ts'
 import { inOwnTrace, type QueueTelemetry } from '../telemetry.ts'
@@ -146,10 +146,10 @@ export function createBackgroundLane(
           }
           throw new DelayedError()
         },
-        { ...base, ...workerOptions, concurrency },
+        { ...base, ...workerOptions, autorun: false, concurrency },
       )
-      endWaits(ofOwn)
       ofOwn.on('error', onError)
+      keepWorking(ofOwn, onError)
       ofOwn.on('failed', (_, error) => onFailed(error))
       return {
         async close(graceMs) {
