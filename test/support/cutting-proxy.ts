@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 interface Cut {
-  /** Whose bytes are counted, over all connections. */
+  /** The side whose bytes are counted, over all connections. */
   from: 'client' | 'server'
   /** So many still arrive. */
   bytes: number

@@ -247,7 +247,7 @@ const shapes: Shape[] = [
     toSeconds: 30,
     use: 0.92,
     leastUse: 0.85,
-    refused: 0.02,
+    refused: 0.018,
     draws: 40,
   },
   {

@@ -44,8 +44,8 @@ const output = Buffer.allocUnsafe(64 * 1024)
  * `deflateRawSync` makes a stream and 270 KB of tables for each value, and a lookup packs three values and unpacks three: half of their
  * time, and most of what unpacking takes. Here a stream is made once for a dictionary and set back for each value.
  *
- * Whatever is unusual is done by the public functions: another Node, a value that is too large, bytes that are damaged, which then
- * have the usual error.
+ * The public functions do what is unusual: another Node, a value that is too large, and damaged bytes, which then have the usual
+ * error.
  */
 export function createKeptZlib(
   dictionary: Uint8Array,
