@@ -17,17 +17,14 @@ function setStage(refused?: string) {
   return { groups, advance }
 }
 
-test.each([
-  ['a server', undefined],
-  ['the embedded pair', { times: 6, mostMs: 150 }],
-])('on %s, lookups that end at once are one group', async (_, gathering) => {
+test('lookups that end at once are one group', async () => {
   const { groups, advance } = setStage()
-  const move = gatherAdvance(advance, gathering)
+  const move = gatherAdvance(advance, { times: 6, mostMs: 150 })
   await Promise.all([move(keysOf('a', 'b')), move(keysOf('c')), move([])])
   expect(groups).toEqual([['a', 'b', 'c']])
 })
 
-test('on the embedded pair, those that end while a group is moved are the next one', async () => {
+test('those that end while a group is moved are the next one', async () => {
   const { groups, advance } = setStage()
   const move = gatherAdvance(advance, { times: 6, mostMs: 150 })
   const first = move(keysOf('a'))
@@ -37,7 +34,7 @@ test('on the embedded pair, those that end while a group is moved are the next o
   expect(groups).toEqual([['a'], ['b', 'c', 'd']])
 })
 
-test('on the embedded pair, one that cannot be moved fails alone', async () => {
+test('one that cannot be moved fails alone', async () => {
   const { groups, advance } = setStage('bad')
   const move = gatherAdvance(advance, { times: 6, mostMs: 150 })
   const moved = await Promise.allSettled([move(keysOf('a')), move(keysOf('bad')), move(keysOf('b'))])

@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { coalesceWhileBusy, coalesceWithin, type Gathering } from './coalesce.ts'
+import { coalesceWhileBusy, type Gathering } from './coalesce.ts'
+
+/** At work for half of the time at most. */
+const half: Gathering = { times: 1, mostMs: 20 }
 
 /** Work that ends when the test ends it, and records its groups. */
-function setStage(refuse: (items: readonly string[]) => boolean = () => false, gathering?: Gathering) {
+function setStage(refuse: (items: readonly string[]) => boolean = () => false, gathering = half) {
   let isUrgent = false
   const groups: string[][] = []
   const begun: (() => void)[] = []
@@ -249,7 +252,7 @@ describe('a busy line', () => {
         return items.map((item) => ({ ok: item }))
       },
       (item) => item,
-      { isUrgent: () => urgent.getStore() === true },
+      { isUrgent: () => urgent.getStore() === true, gathering: half },
     )
     const press = (item: string) => urgent.run(true, () => ask(item))
     const all = [press('press'), ask('a'), press('second'), ask('b')]
@@ -261,29 +264,4 @@ describe('a busy line', () => {
       [['a', 'b'], false],
     ])
   })
-})
-
-test('what is asked for within the wait is done in one batch, each key once', async () => {
-  const work = vi.fn<(keys: string[]) => Promise<void>>(async () => {})
-  const ask = coalesceWithin(5, work)
-  await Promise.all([ask(['a']), ask(['b', 'a']), ask([])])
-  expect(work.mock.calls).toEqual([[['a', 'b']]])
-  await ask(['a'])
-  expect(work).toHaveBeenCalledTimes(2)
-})
-
-test('no caller is done before the work is, and an error reaches its own batch and no other', async () => {
-  let fail: (error: Error) => void = () => {}
-  const work = vi.fn<() => Promise<void>>(() => new Promise((_, reject) => (fail = reject)))
-  const ask = coalesceWithin(1, work)
-  const both = [ask(['a']), ask(['b'])]
-  const settled = Promise.allSettled(both)
-  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(1))
-  const later = ask(['c'])
-  later.catch(() => {})
-  fail(new Error('gone'))
-  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(2))
-  fail(new Error('again'))
-  await expect(later).rejects.toThrow('again')
 })

@@ -5,9 +5,9 @@ const maxGroupSize = 64
 export type Each<Result> = { ok: Result } | { error: unknown }
 
 /** The callers that wait for a group, and the time for which they do. */
-interface Waits {
-  isUrgent?: () => boolean
-  gathering?: Gathering | undefined
+export interface Waits {
+  isUrgent: () => boolean
+  gathering: Gathering
 }
 
 interface Waiting<Item, Result> {
@@ -28,15 +28,12 @@ export interface Gathering {
   quietMs?: number
 }
 
-/** A line is at work for half of the time at most. */
-const usualGathering: Gathering = { times: 1, mostMs: 20 }
 const noGathering: Gathering = { times: 0, mostMs: 0 }
 
 /**
  * Does in one transaction what many callers ask for one by one. The first item starts at once, and the items that arrive while
- * its group is running form the next group. That group begins when as much time has passed as the one before took, at most
- * 20 ms (or as `gathering` says), or when it is full: a busy ledger writes half as often, and an idle one responds as fast as
- * ever.
+ * its group is running form the next group. That group begins when `gathering` says or when it is full: a busy ledger writes
+ * more rarely, and an idle one responds as fast as ever.
  *
  * Items of urgent callers are a line of their own that is not gathered: they wait for no group of the others.
  *
@@ -48,7 +45,7 @@ const noGathering: Gathering = { times: 0, mostMs: 0 }
 export function coalesceWhileBusy<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
   keyOf: (item: Item) => string,
-  { isUrgent = () => false, gathering = usualGathering }: Waits = {},
+  { isUrgent, gathering }: Waits,
 ): (item: Item) => Promise<Result> {
   const usual = createLine(work, { keyOf, gathering })
   // A line's loop runs in the context of whoever began it, and so as urgent as all of its items.
@@ -148,30 +145,4 @@ function createLine<Item, Result>(
       if (!isBusy) void drain()
       else if (waiting.length >= maxGroupSize) onFull?.()
     })
-}
-
-/**
- * Does at once what many callers ask for one by one within `waitMs`. Each caller waits that much longer, and the ledger is
- * queried once. Each key is worked on once. An error rejects every caller whose keys were in the batch.
- */
-export function coalesceWithin<K>(
-  waitMs: number,
-  work: (keys: K[]) => Promise<void>,
-): (keys: readonly K[]) => Promise<void> {
-  let next: { keys: Set<K>; done: Promise<void> } | undefined
-
-  return (keys) => {
-    next ??= begin()
-    for (const key of keys) next.keys.add(key)
-    return next.done
-  }
-
-  function begin() {
-    const keys = new Set<K>()
-    const done = new Promise<void>((resolve) => setTimeout(resolve, waitMs)).then(() => {
-      next = undefined
-      return work([...keys])
-    })
-    return { keys, done }
-  }
 }
