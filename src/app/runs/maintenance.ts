@@ -70,7 +70,8 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       name: 'compress pages that rest',
       everyMs: 500,
       roles: ['worker'],
-      work: async () => database.pages?.compress(),
+      work: () => compressPages(context),
+      setsPause: true,
     },
     {
       name: searchJob,
@@ -104,12 +105,21 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
 /** As many as take the embedded database some tens of milliseconds. */
 const searchPage = 200
 
-/** Makes a page of records searchable. Pauses between two pages leave most of the time to others. */
-async function makeSearchable({ database, config, now }: Context): Promise<number | void> {
-  const startMs = performance.now()
+/** Makes a page of records searchable. */
+function makeSearchable({ database, config, now }: Context): Promise<number | undefined> {
   const options = { hosts: config.networkHosts, now, limit: searchPage }
-  const isMore = (await indexTasks(database.db, options)) >= searchPage
-  return isMore ? 3 * (performance.now() - startMs) : undefined
+  return soonWhile(async () => (await indexTasks(database.db, options)) >= searchPage)
+}
+
+/** A worker that writes more than is compressed would need room for both. */
+function compressPages({ database }: Context): Promise<number | undefined> {
+  return soonWhile(async () => (await database.pages?.compress()) ?? false)
+}
+
+/** Returns the pause to the next time, while there is more. It leaves most of the time to others. */
+async function soonWhile(isMore: () => Promise<boolean>): Promise<number | undefined> {
+  const startMs = performance.now()
+  return (await isMore()) ? 3 * (performance.now() - startMs) : undefined
 }
 
 /** In one transaction, while nobody waits for the ledger. */

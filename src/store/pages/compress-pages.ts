@@ -7,6 +7,8 @@ export const pagedFiles = '0045-paged-files'
 
 /** Pages that Postgres has not written for so long are compressed: one that it writes again costs the work twice. */
 const restingMs = 60_000
+/** Pages that have rested for so much longer are late: more are written than are compressed. */
+const lateMs = 15_000
 /** Other work has the thread in between. */
 const stretchMs = 10
 /** The same at the end of a command, when nobody waits: a flush to the disk is taken after each. */
@@ -14,8 +16,8 @@ const settlingStretchMs = 50
 
 /** The files of an embedded ledger that are kept in pages. */
 export interface LedgerPages {
-  /** Compresses for some milliseconds pages that rest. Returns how many it has looked at. */
-  compress(): Promise<number>
+  /** Compresses for some milliseconds pages that rest. Returns whether others are late. */
+  compress(): Promise<boolean>
   /**
    * Compresses all pages and writes the files without free room in them, for the end of a command. Returns how many it has
    * looked at.
@@ -48,13 +50,17 @@ export function createLedgerPages(
 
   /** One file at a time, that whose pages have rested longest: each flush to the disk is one more. */
   async function compressOne(writtenBeforeMs: number, forMs: number): Promise<number> {
-    const since = (file: PageFile) => file.restingSinceMs ?? Infinity
     const [file] = [...paged.all()].toSorted((a, b) => since(a) - since(b))
     return file && since(file) < writtenBeforeMs ? file.compress(writtenBeforeMs, nowMs() + forMs) : 0
   }
 
   return {
-    compress: () => alone(() => compressOne(nowMs() - restingMs, stretchMs)),
+    compress: () =>
+      alone(async () => {
+        await compressOne(nowMs() - restingMs, stretchMs)
+        const lateBeforeMs = nowMs() - restingMs - lateMs
+        return [...paged.all()].some((file) => since(file) < lateBeforeMs)
+      }),
     settle: (signal) =>
       alone(async () => {
         let all = 0
@@ -71,4 +77,8 @@ export function createLedgerPages(
         return all
       }),
   }
+}
+
+function since({ restingSinceMs = Infinity }: PageFile): number {
+  return restingSinceMs
 }

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createLedgerPages } from './compress-pages.ts'
+import { pageBytes } from './page-map.ts'
+import { createPagedFiles } from './paged-files.ts'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'paydirt-compress-'))
+  mkdirSync(join(root, 'base', '5'), { recursive: true })
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+test('pages that rest are compressed, and it is told when some have waited for it too long', async () => {
+  // Each look at the clock takes a millisecond, so that a stretch is over after some pages.
+  let clock = 0
+  const nowMs = () => (clock += 1)
+  const paged = createPagedFiles(root, { least: pageBytes, nowMs })
+  paged.begin()
+  const files = ['16384', '16385'].map((name) => {
+    const path = join(root, 'base', '5', name)
+    const bytes = Buffer.alloc(50 * pageBytes, 'row')
+    writeFileSync(path, bytes)
+    const file = paged.grown(path, bytes.length)
+    if (!file) throw new Error('the file has not moved into pages')
+    file.write(bytes, 0, bytes.length, 0)
+    return file
+  })
+  const pages = createLedgerPages(paged, { nowMs })
+  const resting = () => files.filter(({ restingSinceMs }) => restingSinceMs !== undefined).length
+
+  clock = 60_000
+  expect(await pages.compress()).toBe(false)
+  expect(resting()).toBe(2)
+
+  clock = 70_000
+  expect(await pages.compress()).toBe(false)
+  clock = 80_000
+  expect(await pages.compress()).toBe(true)
+  let turns = 1
+  for (; await pages.compress(); turns += 1) expect(turns).toBeLessThan(50)
+  expect(turns).toBeGreaterThan(5)
+  expect(resting()).toBe(0)
+  paged.close()
+})
