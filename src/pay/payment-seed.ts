@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
+import type { Hex } from 'viem'
 import type { LookupKey } from '../domain/keys.ts'
+import { keccak } from './signing/keccak.ts'
 
 /**
  * Returns the text from which the nonce and the payment id of an attempt are derived.
@@ -33,6 +35,16 @@ export function derivedSeed(of: {
 }): string {
   const { ledgerId, key, attempt, secret } = of
   return `v2|${createHmac('sha256', secret).update([ledgerId, key, attempt].join('|')).digest('hex')}`
+}
+
+/** Returns the nonce of an attempt. The same seed gives the same nonce, which the token takes once. */
+export function nonceOf(seed: string): Hex {
+  return `0x${Buffer.from(keccak(Buffer.from(`paydirt:${seed}`))).toString('hex')}`
+}
+
+/** Returns the `Idempotency-Key` of an attempt. It is the same for every send of the attempt, with any protocol. */
+export function paymentIdOf(nonce: Hex): string {
+  return `pd_${nonce.slice(2, 42)}`
 }
 
 /** Returns the secret of a wallet's seeds. The key itself goes into nothing else than signatures. */

@@ -1,5 +1,4 @@
-import { derivedSeed, seedSecret } from '../../pay/payment-seed.ts'
-import { nonceOf } from '../../pay/x402/nonce.ts'
+import { derivedSeed, nonceOf, seedSecret } from '../../pay/payment-seed.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { lastKnownAt, nextAttempts, unknownNonces } from '../../store/restored/next-attempts.ts'
 import { beginRestoreOnce, pendingRestore } from '../../store/restored/restore-state.ts'

@@ -1,7 +1,7 @@
-import { keccak256, toBytes } from 'viem'
 import { creditsFromUsd } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Authorization, PaymentProtocol, ResponseHead, Terms } from '../../domain/payment.ts'
+import { nonceOf, paymentIdOf } from '../payment-seed.ts'
 
 export interface ApiKeyOptions {
   apiKey: string
@@ -79,13 +79,13 @@ function draw(
   terms: Terms,
   attempt: { seed: string; nowMs: number; lifetimeSeconds: number },
 ): Authorization {
-  const nonce = keccak256(toBytes(`paydirt:${attempt.seed}`))
+  const nonce = nonceOf(attempt.seed)
   return {
     terms,
     payer: '',
     nonce,
     validAfter: 0,
     validBefore: Math.floor(attempt.nowMs / 1000) + attempt.lifetimeSeconds,
-    paymentId: `pd_${nonce.slice(2, 42)}`,
+    paymentId: paymentIdOf(nonce),
   }
 }

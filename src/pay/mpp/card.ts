@@ -2,9 +2,10 @@ import { challengeHash } from 'mppx/evm'
 import { charge } from 'mppx/stripe/client'
 import { RetriableError } from '../../domain/errors.ts'
 import type { Offer, PaymentProtocol } from '../../domain/payment.ts'
+import { nonceOf, paymentIdOf } from '../payment-seed.ts'
 import { commonOffer, details, readChallenges, word, type PaymentChallenge } from './challenge.ts'
 import { readReceipt } from './receipt.ts'
-import { challengeOf, checkedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
+import { challengeOf, checkedChallenge, sameWallet, signed } from './rebuild.ts'
 
 /** The parameters of a one-time token. */
 export interface TokenRequest {
@@ -52,7 +53,7 @@ export function createMppCard(options: MppCardOptions): PaymentProtocol {
       nonce: challengeHash(challengeOf(terms).challenge),
       validAfter: 0,
       validBefore: terms.singleUse?.expiresAt ?? 0,
-      paymentId: paymentIdOf(attempt.seed),
+      paymentId: paymentIdOf(nonceOf(attempt.seed)),
     }),
     async headers(authorization) {
       sameWallet(authorization, options.paymentMethod)

@@ -4,9 +4,10 @@ import { isAddress } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import type { Authorization, Offer, PaymentProtocol, Terms } from '../../domain/payment.ts'
 import type { Chain } from '../chain/chain.ts'
+import { nonceOf, paymentIdOf } from '../payment-seed.ts'
 import { commonOffer, details, readChallenges, word, type PaymentChallenge } from './challenge.ts'
 import { readReceipt } from './receipt.ts'
-import { challengeOf, checkedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
+import { challengeOf, checkedChallenge, sameWallet, signed } from './rebuild.ts'
 
 export interface MppOptions {
   account: LocalAccount
@@ -71,7 +72,7 @@ function draw(terms: Terms, attempt: { seed: string }, payer: string): Authoriza
     validAfter: 0,
     // The policy refuses a challenge without an expiry.
     validBefore: terms.singleUse?.expiresAt ?? 0,
-    paymentId: paymentIdOf(attempt.seed),
+    paymentId: paymentIdOf(nonceOf(attempt.seed)),
   }
 }
 

@@ -1,14 +1,8 @@
 import type { Challenge } from 'mppx'
-import { keccak256, toBytes } from 'viem'
 import { ConfigError, FatalError, PaydirtError } from '../../domain/errors.ts'
 import type { Authorization, Offer, Terms } from '../../domain/payment.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { parseChallenge, type PaymentChallenge } from './challenge.ts'
-
-/** Returns the `Idempotency-Key` of an attempt. It is the same for every send of the attempt, with any protocol. */
-export function paymentIdOf(seed: string): string {
-  return `pd_${keccak256(toBytes(`paydirt:${seed}`)).slice(2, 42)}`
-}
 
 /** Returns the challenge that was journaled with these terms. */
 export function challengeOf(terms: Terms): PaymentChallenge {

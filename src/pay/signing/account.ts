@@ -4,7 +4,7 @@ import { createTypedDataHash } from './hash-transfer.ts'
 import { signDigest } from './sign-digest.ts'
 
 /**
- * Returns viem's account of a key with digests and typed data signed in WebAssembly: the same bytes in a fraction of the
+ * Returns viem's account of a key with digests and typed data signed by libsecp256k1: the same bytes in a fraction of the
  * processor time. Nothing is loaded for that before the first signature.
  */
 export function signingAccount(privateKey: Hex): PrivateKeyAccount {

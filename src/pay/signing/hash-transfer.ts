@@ -10,6 +10,7 @@ import {
   type Hex,
   type TypedDataDefinition,
 } from 'viem'
+import { keccak } from './keccak.ts'
 
 const primaryType = 'TransferWithAuthorization'
 const transferFields = JSON.stringify(authorizationTypes[primaryType])
@@ -45,7 +46,7 @@ interface Transfer {
  * in amount, nonce and times, so for a transfer of EIP-3009 the hash of its type and of its token's domain are made once.
  * Anything but exactly such a transfer goes to viem, which also refuses what cannot be hashed.
  */
-export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
+export function createTypedDataHash(hash = keccak): (typedData: TypedDataDefinition) => Hex {
   const separators = new Map<string, Buffer>()
 
   function separatorOf(domain: Domain): Buffer {
@@ -63,9 +64,9 @@ export function createTypedDataHash(): (typedData: TypedDataDefinition) => Hex {
     const found = asTransfer(typedData)
     if (!found) return hashTypedData(typedData)
     const { domain, words } = found
-    const struct = keccak256(Buffer.from(typeHash.slice(2) + words.join(''), 'hex'), 'bytes')
-    const digest = keccak256(Buffer.concat([signedData, separatorOf(domain), struct]), 'bytes')
-    return `0x${Buffer.from(digest.buffer, digest.byteOffset, digest.length).toString('hex')}`
+    const struct = hash(Buffer.from(typeHash.slice(2) + words.join(''), 'hex'))
+    const digest = hash(Buffer.concat([signedData, separatorOf(domain), struct]))
+    return `0x${Buffer.from(digest).toString('hex')}`
   }
 }
 

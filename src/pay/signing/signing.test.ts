@@ -8,6 +8,7 @@ import { testSeed } from '../../../test/support/seed.ts'
 import { FatalError } from '../../domain/errors.ts'
 import { signingAccount } from './account.ts'
 import { createTypedDataHash } from './hash-transfer.ts'
+import { openKeccak } from './keccak.ts'
 import { signDigest } from './sign-digest.ts'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -121,9 +122,12 @@ const transfer = { domain, message, primaryType: 'TransferWithAuthorization' } a
 const typed = (change: object): TypedDataDefinition =>
   ({ ...transfer, types: authorizationTypes, ...change }) as unknown as TypedDataDefinition
 
-describe('the hash of typed data', () => {
-  test(`is viem's for ${hashes} transfers (seed ${seed})`, () => {
-    const hash = createTypedDataHash()
+describe('the hash of typed data', async () => {
+  test.each([
+    ['in WebAssembly', await openKeccak()],
+    ['before that is loaded', undefined],
+  ])(`%s is viem's for ${hashes} transfers (seed ${seed})`, (_, keccak) => {
+    const hash = createTypedDataHash(keccak)
     const number = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat().map(BigInt))
     const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toHex(bytes))
     // Few domains, so that most are hashed from memory, and more than are remembered.

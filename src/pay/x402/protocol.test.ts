@@ -1,6 +1,6 @@
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { authorizationTypes } from '@x402/evm'
-import { verifyTypedData, type Address, type Hex } from 'viem'
+import { keccak256, toBytes, verifyTypedData, type Address, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../domain/errors.ts'
@@ -57,6 +57,8 @@ describe('an authorization', () => {
       validBefore: 1_777_593_600 + 120,
       paymentId: `pd_${drawn.nonce.slice(2, 42)}`,
     })
+    // What a ledger has derived before is derived again, after an upgrade and after a restore.
+    expect(drawn.nonce).toBe(keccak256(toBytes('paydirt:ledger|key|1')))
     expect(open().draw(terms, { ...attempt }).nonce).toBe(drawn.nonce)
     expect(open().draw(terms, { ...attempt, seed: 'ledger|key|2' }).nonce).not.toBe(drawn.nonce)
   })

@@ -4,8 +4,8 @@ import type { LocalAccount } from 'viem/accounts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Authorization, PaymentProtocol, Terms } from '../../domain/payment.ts'
 import type { Chain } from '../chain/chain.ts'
+import { nonceOf, paymentIdOf } from '../payment-seed.ts'
 import { readOffers, readReceipt } from './challenge.ts'
-import { nonceOf } from './nonce.ts'
 
 export interface X402Options {
   account: LocalAccount
@@ -78,7 +78,7 @@ function draw(
     // Valid from the epoch on: if our clock runs ahead, the authorization must still be valid for the chain.
     validAfter: 0,
     validBefore: Math.floor(attempt.nowMs / 1000) + lifetime,
-    paymentId: `pd_${nonce.slice(2, 42)}`,
+    paymentId: paymentIdOf(nonce),
   }
 }
 
