@@ -1,7 +1,8 @@
-import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http'
+import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { parsePaymentRequired, type PaymentRequired } from '@x402/core/schemas'
 import type { Offer, Receipt, ResponseHead } from '../../domain/payment.ts'
 import { isStorable, maxChallengeLength } from '../challenge-limits.ts'
+import { settlementOf } from './settlement.ts'
 
 /** The network names of version 1, in the CAIP-2 form that is used everywhere else. */
 const networkNames = new Map([
@@ -27,7 +28,7 @@ export function readReceipt(response: ResponseHead): Receipt | undefined {
   const header = response.headers['payment-response'] ?? response.headers['x-payment-response']
   if (header !== undefined) {
     try {
-      const { success, transaction, errorReason } = decodePaymentResponseHeader(header)
+      const { success, transaction, errorReason } = settlementOf(header)
       return {
         success: success === true,
         transaction: transactionHash(transaction),
