@@ -14,6 +14,8 @@ export interface PayerOptions extends AdmissionOptions, DispatchOptions {
     now: Date
     currency: Currency
   }) => BudgetLine[] | Promise<BudgetLine[]>
+  /** Reads what a run decides of its budgets, so that `budgetLines` need not wait for it. */
+  recallRun?: ((runId: string) => Promise<unknown>) | undefined
   funds: Funds
   /** Names this ledger in every nonce, so that two ledgers with one wallet never derive the same nonce. */
   ledgerId: string

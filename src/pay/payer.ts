@@ -66,8 +66,8 @@ export function createPayer(options: PayerOptions): Payer {
   const learnTerms = createTermsLearner({ ...options, admission, dispatch, acquirePermit })
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
-    // A press is a run of its own, whose budgets nobody has asked for. In which currency is of no account to the ledger.
-    if (purchase.lane === 'hot') void recallBudgets(purchase, 'USD', options)
+    // A press is a run of its own, whose budgets nobody has asked for.
+    if (purchase.lane === 'hot') void recallBudgets(purchase, options)
     const { open, ...losses } = await earlierOf(purchase, journal)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
@@ -84,10 +84,7 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const [permit] = await Promise.all([
-      acquirePermit(purchase),
-      recallBudgets(purchase, currencyOf(terms.protocol), options),
-    ])
+    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, options)])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)

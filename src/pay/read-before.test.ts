@@ -65,3 +65,24 @@ test('an error of the reading is that of the purchase, and nothing is sent', asy
   await expect(buyKnowing(stage, Promise.reject(new Error('away'))).bought).rejects.toThrow('away')
   expect(stage.requests).toEqual([])
 })
+
+test('the budgets of the run are read beside the wait for the pace, and need not be there', async () => {
+  const stage = openStage()
+  stage.script(challenge(), paid)
+  const steps: string[] = []
+  const bought = createPayer({
+    ...stage.options,
+    recallRun: async (runId) => {
+      steps.push(`recall ${runId}`)
+      throw new Error('away')
+    },
+    acquirePermit: async (...asked) => {
+      await Promise.resolve()
+      steps.push('permit')
+      return stage.options.acquirePermit(...asked)
+    },
+  }).buy(stage.purchase)
+  expect(await bought).toMatchObject({ outcome: 'found' })
+  // The first permit is that of the request for terms, before which nothing is known to be reserved.
+  expect(steps).toEqual(['permit', `recall ${stage.purchase.runId}`, 'permit'])
+})

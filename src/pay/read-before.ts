@@ -1,4 +1,3 @@
-import type { Currency } from '../domain/payment.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { PayerOptions } from './payer-options.ts'
 import type { Purchase, Unanswered } from './purchase.ts'
@@ -21,12 +20,11 @@ export async function earlierOf(
  * made after the wait, which may end on another day.
  */
 export async function recallBudgets(
-  { runId, connector }: Purchase,
-  currency: Currency,
-  { budgetLines, now }: Pick<PayerOptions, 'budgetLines' | 'now'>,
+  { runId }: Purchase,
+  { recallRun }: Pick<PayerOptions, 'recallRun'>,
 ): Promise<void> {
   try {
-    await budgetLines({ runId, connector, now: now(), currency })
+    await recallRun?.(runId)
   } catch {
     // Asked again when the charge is reserved.
   }

@@ -86,7 +86,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     settled: options.settled,
   })
   const journal = options.wrapJournal ? options.wrapJournal(plainJournal) : plainJournal
-  const runLines = createRunBudgets({
+  const runBudgets = createRunBudgets({
     tokens: createApiTokenLedger(db, { now }),
     listOf: (runId) => listOfRun(db, runId),
     listMonths: (name) => monthCap(config, name),
@@ -101,7 +101,11 @@ export function createPayments(options: PaymentsOptions): Payments {
     protocols: protocolsOf(options),
     policy: config.policy,
     funds: account ? createFunds({ address: account.address, balanceOf: chain.balanceOf, now }) : noFunds,
-    budgetLines: async (charge) => [...budgetLines(charge, config.caps), ...(await runLines(charge))],
+    recallRun: runBudgets.recall,
+    budgetLines: async (charge) => [
+      ...budgetLines(charge, config.caps),
+      ...(await runBudgets.linesOf(charge)),
+    ],
     freshUntil: options.freshUntil,
     screen: options.screen,
     errorFor: answerError,

@@ -20,20 +20,22 @@ export interface RunBudgetsOptions {
   matchCaps: (monitor: string) => MonitorCaps
 }
 
+export interface RunBudgets {
+  /** Reads what a run decides of its budgets, once. */
+  recall: (runId: string) => Promise<unknown>
+  linesOf: (charge: { runId: string; now: Date; currency: Currency }) => Promise<BudgetLine[]>
+}
+
 /**
- * Returns the budget lines of a charge that its run decides: the day of the API token that asked for it, the month of the list
+ * Makes the budget lines of a charge that its run decides: the day of the API token that asked for it, the month of the list
  * that it is bought for, and the day and month of the monitor whose match it serves. They are reserved in the charge's own
  * transaction like the other lines, so that concurrent charges never spend more than these caps. The month of a list is counted without a cap too, so that one that is set afterwards counts all.
  */
-export function createRunBudgets({ tokens, listOf, listMonths, matchCaps }: RunBudgetsOptions) {
+export function createRunBudgets({ tokens, listOf, listMonths, matchCaps }: RunBudgetsOptions): RunBudgets {
   /** Most charges belong to a few runs, and neither the token nor the list of a run ever changes. */
   const ofRun = new Map<string, Promise<{ token: Token; list: string | undefined }>>()
 
-  return async function runLines(charge: {
-    runId: string
-    now: Date
-    currency: Currency
-  }): Promise<BudgetLine[]> {
+  async function linesOf(charge: { runId: string; now: Date; currency: Currency }): Promise<BudgetLine[]> {
     const { token, list } = await remembered(charge.runId)
     const match = list === undefined ? undefined : monitorOfList(list)
     return [
@@ -53,6 +55,8 @@ export function createRunBudgets({ tokens, listOf, listMonths, matchCaps }: RunB
     ofRun.set(runId, asked)
     return asked
   }
+
+  return { recall: remembered, linesOf }
 }
 
 function tokenLine(
