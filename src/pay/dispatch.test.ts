@@ -279,3 +279,18 @@ describe('each exchange is measured once, with how it ended', () => {
     expect(measured).toEqual([[purchase.request.operation, outcome, true]])
   })
 })
+
+describe('a charge was drawn for the service of the settings', () => {
+  test.each([
+    ['at its origin', 'https://api.example/companies?x=1', true],
+    ['at its origin, written in another way', 'HTTPS://API.example:443/companies', true],
+    ['at its origin without a path', 'https://api.example?x=1', true],
+    ['at a name that begins like it', 'https://api.example.other.test/companies', false],
+    ['at a user that is named like it', 'https://api.example@other.test/companies', false],
+    ['at another port', 'https://api.example:8443/companies', false],
+    ['without encryption', 'http://api.example/companies', false],
+  ])('%s', (_, url, isHere) => {
+    expect(open({ serviceOrigin: 'https://api.example' }).dispatch.isElsewhere({ url })).toBe(!isHere)
+    expect(open().dispatch.isElsewhere({ url })).toBe(false)
+  })
+})

@@ -244,7 +244,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function isElsewhere({ url }: Pick<Charge, 'url'>): boolean {
-    return options.serviceOrigin !== undefined && new URL(url).origin !== options.serviceOrigin
+    const { serviceOrigin } = options
+    if (serviceOrigin === undefined || url.startsWith(`${serviceOrigin}/`)) return false
+    return new URL(url).origin !== serviceOrigin
   }
 
   function protocolOf(terms: Terms): PaymentProtocol {

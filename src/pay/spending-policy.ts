@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { isAddressEqual, isAddress } from 'viem'
 import { PolicyDeniedError } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
 import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
@@ -109,6 +108,15 @@ export function checkOffer(
   if (offer.isUnstorable || !isStorable(offer)) {
     return no('text', 'it holds U+0000, half of a surrogate pair, or values nested too deeply')
   }
+  return checkValues(offer, policy, pinnedRecipient, asked)
+}
+
+function checkValues(
+  offer: Offer,
+  policy: SpendingPolicy,
+  pinnedRecipient: string | undefined,
+  asked: Asked,
+): Verdict {
   const money = moneyOf[offer.protocol]
   if (!money) return no('scheme', `no protocol here pays by ${show(offer.protocol)}`)
   if (offer.scheme !== money.scheme) {
@@ -144,13 +152,16 @@ export function checkOffer(
   return { ok: true, terms: { ...rest, amountAtomic } }
 }
 
-/** Checks terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. */
+/**
+ * Checks terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. Whether a
+ * database can keep their texts was found then too, and is not looked for in each lookup.
+ */
 export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked): boolean {
   if (!policy.order.includes(terms.protocol)) return false
   const { amountAtomic, ...rest } = terms
   const decimals = moneyOf[terms.protocol]?.decimals ?? atomicDecimals
   const amount = String(amountAtomic / 10n ** BigInt(atomicDecimals - decimals))
-  return checkOffer({ ...rest, amount }, policy, terms.payTo, asked).ok
+  return checkValues({ ...rest, amount }, policy, terms.payTo, asked).ok
 }
 
 const atomicDecimals = 6
@@ -236,8 +247,7 @@ function wrongRecipient(
   policy: SpendingPolicy,
   pinnedRecipient: string | undefined,
 ): Refusal | undefined {
-  if (!isAddress(payTo, { strict: false }))
-    return no('recipient', `recipient ${show(payTo)} is not an address`)
+  if (!address.test(payTo)) return no('recipient', `recipient ${show(payTo)} is not an address`)
   const allowed = policy.recipients.length > 0 ? policy.recipients : pinnedRecipient ? [pinnedRecipient] : []
   if (allowed.length > 0 && !allowed.some((recipient) => sameAddress(recipient, payTo))) {
     const source = policy.recipients.length > 0 ? 'PAYDIRT_PAY_TO' : 'the recipient first seen for this host'
@@ -256,10 +266,11 @@ function wrongProfile(payTo: string, policy: SpendingPolicy): Refusal | undefine
     : no('recipient', `profile ${show(payTo)} may not charge a card`)
 }
 
+/** With or without a checksum: that of what is signed is checked where it is signed. */
+const address = /^0x[\da-fA-F]{40}$/
+
 function sameAddress(one: string, other: string): boolean {
-  return (
-    isAddress(one, { strict: false }) && isAddress(other, { strict: false }) && isAddressEqual(one, other)
-  )
+  return address.test(one) && address.test(other) && one.toLowerCase() === other.toLowerCase()
 }
 
 function no(rule: string, message: string): Refusal {

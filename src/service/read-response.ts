@@ -54,7 +54,9 @@ export function readResponse(
     }
 
     function answer(isCut: boolean): void {
-      if (end()) resolve({ status, headers, bytes: Buffer.concat(chunks), isCut })
+      const [only = Buffer.alloc(0)] = chunks
+      const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only
+      if (end()) resolve({ status, headers, bytes, isCut })
     }
 
     if (signal?.aborted) return onAbort()

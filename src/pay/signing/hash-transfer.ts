@@ -18,8 +18,7 @@ const typeHash = keccak256(
   stringToHex(
     `${primaryType}(${authorizationTypes[primaryType].map(({ name, type }) => `${type} ${name}`).join(',')})`,
   ),
-)
-const domainNames = ['chainId', 'name', 'verifyingContract', 'version'].join()
+).slice(2)
 const maxDomains = 32
 /** The version byte of EIP-191, and that of structured data. */
 const signedData = Buffer.from([0x19, 0x01])
@@ -64,7 +63,7 @@ export function createTypedDataHash(hash = keccak): (typedData: TypedDataDefinit
     const found = asTransfer(typedData)
     if (!found) return hashTypedData(typedData)
     const { domain, words } = found
-    const struct = hash(Buffer.from(typeHash.slice(2) + words.join(''), 'hex'))
+    const struct = hash(Buffer.from(typeHash + words.join(''), 'hex'))
     const digest = hash(Buffer.concat([signedData, separatorOf(domain), struct]))
     return `0x${Buffer.from(digest).toString('hex')}`
   }
@@ -90,14 +89,14 @@ function asTransfer(typedData: TypedDataDefinition): { domain: Domain; words: st
 }
 
 function isTokenDomain(domain: unknown): domain is Domain {
-  if (typeof domain !== 'object' || domain === null || Object.keys(domain).toSorted().join() !== domainNames)
-    return false
+  if (typeof domain !== 'object' || domain === null) return false
   const { name, version, chainId, verifyingContract } = domain as Domain
   return (
     typeof name === 'string' &&
     typeof version === 'string' &&
     Number.isSafeInteger(chainId) &&
-    typeof verifyingContract === 'string'
+    typeof verifyingContract === 'string' &&
+    Object.keys(domain).length === 4
   )
 }
 
