@@ -57,7 +57,7 @@ describe('an authorization', () => {
       validBefore: 1_777_593_600 + 120,
       paymentId: `pd_${drawn.nonce.slice(2, 42)}`,
     })
-    // What a ledger has derived before is derived again, after an upgrade and after a restore.
+    // A ledger derives its nonces again after an upgrade, and after a restore.
     expect(drawn.nonce).toBe(keccak256(toBytes('paydirt:ledger|key|1')))
     expect(open().draw(terms, { ...attempt }).nonce).toBe(drawn.nonce)
     expect(open().draw(terms, { ...attempt, seed: 'ledger|key|2' }).nonce).not.toBe(drawn.nonce)
