@@ -1,3 +1,4 @@
+import { remembering } from './normalise/remembering.ts'
 import { networkWord, type ObjectKind, type Operation } from './words.ts'
 
 /**
@@ -46,25 +47,23 @@ export function canonicalProfileUrl(
   raw: string,
   hosts: readonly string[] = defaultNetworkHosts,
 ): Canonical {
-  const known = foldedOf(kind, hosts)
-  const before = known.get(raw)
-  if (before) return before
-  const folded = Object.freeze(foldProfileUrl(kind, raw, hosts))
-  if (raw.length > longestKept) return folded
-  if (known.size >= mostKept) known.clear()
-  known.set(raw, folded)
-  return folded
+  return foldingFor(hosts)[kind](raw)
 }
 
-/** One lookup folds its profile a dozen times: as an identifier, a name, a value. */
-const foldedUrls = new WeakMap<readonly string[], Record<ObjectKind, Map<string, Canonical>>>()
-const mostKept = 4_000
-const longestKept = 200
+type Folding = Record<ObjectKind, (raw: string) => Canonical>
 
-function foldedOf(kind: ObjectKind, hosts: readonly string[]): Map<string, Canonical> {
-  let ofHosts = foldedUrls.get(hosts)
-  if (!ofHosts) foldedUrls.set(hosts, (ofHosts = { company: new Map(), person: new Map() }))
-  return ofHosts[kind]
+const foldings = new WeakMap<readonly string[], Folding>()
+
+function foldingFor(hosts: readonly string[]): Folding {
+  let folding = foldings.get(hosts)
+  if (!folding) {
+    folding = {
+      company: remembering((raw) => foldProfileUrl('company', raw, hosts)),
+      person: remembering((raw) => foldProfileUrl('person', raw, hosts)),
+    }
+    foldings.set(hosts, folding)
+  }
+  return folding
 }
 
 function foldProfileUrl(kind: ObjectKind, raw: string, hosts: readonly string[]): Canonical {
