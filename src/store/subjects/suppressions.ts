@@ -55,11 +55,10 @@ export function createSuppressionLedger(
     identifiers.map((each) => underAllNames(each, hosts)[0] ?? each)
 
   let knownEmptyUntilMs = 0
-  const isKnownEmpty = () => performance.now() < knownEmptyUntilMs
   /** Called before every lookup, so an empty list is cached for half a second. */
   async function isEmpty(): Promise<boolean> {
-    if (isKnownEmpty()) return true
     const nowMs = performance.now()
+    if (nowMs < knownEmptyUntilMs) return true
     const { rows } = await sql`select 1 from suppressions limit 1`.execute(db)
     if (rows.length === 0) knownEmptyUntilMs = nowMs + 500
     return rows.length === 0
@@ -141,9 +140,10 @@ export function createSuppressionLedger(
 
     async match(asked, { isFresh = false } = {}) {
       if (isFresh) knownEmptyUntilMs = 0
-      if (isKnownEmpty()) return new Set()
+      if (typeof asked !== 'function' && nameNobody(asked)) return new Set()
+      if (await isEmpty()) return new Set()
       const subjects = typeof asked === 'function' ? asked() : asked
-      if (subjects.every((identifiers) => identifiers.length === 0) || (await isEmpty())) return new Set()
+      if (nameNobody(subjects)) return new Set()
       const given = await underTaughtNames(subjects)
       const hashed = await digests(given.map(({ identifier }) => identifier))
       const rows = await db
@@ -160,6 +160,10 @@ export function createSuppressionLedger(
       )
     },
   }
+}
+
+function nameNobody(subjects: Subjects): boolean {
+  return subjects.every((identifiers) => identifiers.length === 0)
 }
 
 /** Returns the rows as two arrays, so that one statement handles a list of any length, as a whole or not at all. */
