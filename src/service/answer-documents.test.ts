@@ -5,13 +5,19 @@ import { companyProfile } from './endpoints/company-profile.ts'
 import { creditsOf, warningsOf } from './schema/metadata.ts'
 
 const count = fc.oneof(fc.integer(), fc.constant('7'), fc.constant(null), fc.jsonValue({ maxDepth: 1 }))
-const block = fc.record({ credit: count, topup_credit: count, total_credit_cost: count }, { requiredKeys: [] })
+const block = fc.record(
+  { credit: count, topup_credit: count, total_credit_cost: count },
+  { requiredKeys: [] },
+)
 const names = fc.oneof(fc.array(fc.string()), fc.dictionary(fc.string(), fc.string()), fc.jsonValue())
 const body = fc
   .record(
     {
       data: fc.oneof(fc.record({ profile: block }), fc.jsonValue({ maxDepth: 2 })),
-      metadata: fc.record({ profile: block, ignored_fields: names, renamed_fields: names }, { requiredKeys: [] }),
+      metadata: fc.record(
+        { profile: block, ignored_fields: names, renamed_fields: names },
+        { requiredKeys: [] },
+      ),
     },
     { requiredKeys: [] },
   )

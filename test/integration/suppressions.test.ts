@@ -19,7 +19,7 @@ test('while nobody is on the list no identifier is made out, and whoever is adde
   })
   // An empty list is known for half a second.
   const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
-  const asked = vi.fn(() => [[bob], [], [ann]])
+  const asked = vi.fn<() => Identifier[][]>(() => [[bob], [], [ann]])
   expect(await list.match(asked)).toEqual(new Set())
   const before = statements
   expect(await list.match(asked)).toEqual(new Set())

@@ -41,7 +41,10 @@ test.each([
 })
 
 test('white space around a cell changes nothing, as with a cell that has nothing to be taken off', () => {
-  const cell = fc.string({ unit: fc.constantFrom(...`aZ09 /.-_'"=@\n\t\u00a0\u200bé`, 'null', 'n/a', 'na'), maxLength: 12 })
+  const cell = fc.string({
+    unit: fc.constantFrom(...`aZ09 /.-_'"=@\n\t\u00a0\u200bé`, 'null', 'n/a', 'na'),
+    maxLength: 12,
+  })
   const field = fc.constantFrom(undefined, 'email' as const, 'lastName' as const)
   fc.assert(
     fc.property(cell, field, (text, of) => {
