@@ -14,6 +14,7 @@ describe('a plain address is read as the URL parser reads it', () => {
       'www',
       'de',
       'xn--mnchen-3ya',
+      'xn--a',
       '1',
       '0x7f',
       'ab--c',
