@@ -25,8 +25,9 @@ export function gated(connector: Connector): Connector {
         yield { ...page, records: page.records.map(admitRecord) }
     },
     async read(entity, ids) {
-      const found = await connector.read(entity, ids)
-      return new Map([...found].map(([id, record]) => [id, admitCurrent(record)]))
+      const admitted = new Map<string, CurrentRecord>()
+      for (const [id, record] of await connector.read(entity, ids)) admitted.set(id, admitCurrent(record))
+      return admitted
     },
   }
 }

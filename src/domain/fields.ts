@@ -213,9 +213,16 @@ export function employerValues(answer: Answer): Record<string, FieldValue> {
  * result. Absent means *not asked*.
  */
 export function isAnswered(source: 'match' | 'company', name: string, answer: Answer): boolean {
-  return answerFields[source === 'match' ? 'match' : 'enrichment'].some(
-    (known) => known.name === name && known.read(answer) !== undefined,
-  )
+  return fieldsByName[source].get(name)?.read(answer) !== undefined
+}
+
+const fieldsByName = {
+  match: byName(answerFields.match),
+  company: byName(answerFields.enrichment),
+}
+
+function byName(fields: readonly Field[]): ReadonlyMap<string, Field> {
+  return new Map(fields.map((each) => [each.name, each]))
 }
 
 function currentPosition(answer: Answer): Answer | undefined {

@@ -1,3 +1,4 @@
+import { remembering } from './normalise/remembering.ts'
 import { networkWord, type ObjectKind, type Operation } from './words.ts'
 
 /**
@@ -46,28 +47,45 @@ export function canonicalProfileUrl(
   raw: string,
   hosts: readonly string[] = defaultNetworkHosts,
 ): Canonical {
-  const known = foldedOf(kind, hosts)
-  const before = known.get(raw)
-  if (before) return before
-  const folded = Object.freeze(foldProfileUrl(kind, raw, hosts))
-  if (raw.length > longestKept) return folded
-  if (known.size >= mostKept) known.clear()
-  known.set(raw, folded)
-  return folded
+  return foldingFor(hosts)[kind](raw)
 }
 
-/** One lookup folds its profile a dozen times: as an identifier, a name, a value. */
-const foldedUrls = new WeakMap<readonly string[], Record<ObjectKind, Map<string, Canonical>>>()
-const mostKept = 4_000
-const longestKept = 200
+type Folding = Record<ObjectKind, (raw: string) => Canonical>
 
-function foldedOf(kind: ObjectKind, hosts: readonly string[]): Map<string, Canonical> {
-  let ofHosts = foldedUrls.get(hosts)
-  if (!ofHosts) foldedUrls.set(hosts, (ofHosts = { company: new Map(), person: new Map() }))
-  return ofHosts[kind]
+const foldings = new WeakMap<readonly string[], Folding>()
+
+function foldingFor(hosts: readonly string[]): Folding {
+  let folding = foldings.get(hosts)
+  if (!folding) {
+    folding = {
+      company: remembering((raw) => foldProfileUrl('company', raw, hosts)),
+      person: remembering((raw) => foldProfileUrl('person', raw, hosts)),
+    }
+    foldings.set(hosts, folding)
+  }
+  return folding
 }
+
+/**
+ * Most addresses are in a form in which the URL parser finds nothing to change, and it takes most of the time: a host of plain ASCII
+ * whose last part is no number, and behind it nothing, or a name of small letters and digits.
+ */
+const plainDomain = /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)\/?$/
+const plainProfile =
+  /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)\/(company|in)\/([a-z0-9-]{1,200})\/?$/
 
 function foldProfileUrl(kind: ObjectKind, raw: string, hosts: readonly string[]): Canonical {
+  const [, host, segment, slug] = plainProfile.exec(raw) ?? []
+  if (host === undefined || !isOfNetwork(host, hosts)) return foldParsed(kind, raw, hosts)
+  const found: ObjectKind = segment === 'company' ? 'company' : 'person'
+  return found === kind ? { ok: true, value: `${hosts[0]}/${segment}/${slug}` } : refuse(isOther(kind, found))
+}
+
+function isOther(kind: ObjectKind, found: ObjectKind): string {
+  return `it is the profile of a ${found}, not of a ${kind}`
+}
+
+function foldParsed(kind: ObjectKind, raw: string, hosts: readonly string[]): Canonical {
   if (raw.length > maxUrlLength) return refuse(`it has more than ${maxUrlLength} characters`)
   const text = raw.trim().replace(/^<|>$/g, '')
   if (text === '') return refuse('it is empty')
@@ -84,7 +102,7 @@ function foldProfileUrl(kind: ObjectKind, raw: string, hosts: readonly string[])
   const name = segment.toLowerCase()
   if (!wanted.includes(name)) {
     const other: ObjectKind = kind === 'company' ? 'person' : 'company'
-    if (pathSegments[other].includes(name)) return refuse(`it is the profile of a ${other}, not of a ${kind}`)
+    if (pathSegments[other].includes(name)) return refuse(isOther(kind, other))
     return refuse(
       otherPages.has(name) ? `it is a /${name}/ page, not ${expected}` : `its path has no ${expected}`,
     )
@@ -147,9 +165,9 @@ export function canonicalDomain(raw: string): Canonical {
   if (raw.length > maxUrlLength) return refuse('it is too long for a domain')
   const text = raw.trim()
   if (text === '') return refuse('it is empty')
-  const url = parseUrl(text)
-  if (!url || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(url.hostname)) return refuse('it is not a domain')
-  return { ok: true, value: url.hostname.replace(/^(?:www\.)+(?=[^.]+\.)/, '') }
+  const host = plainDomain.exec(raw)?.[1] ?? parseUrl(text)?.hostname
+  if (host === undefined || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)) return refuse('it is not a domain')
+  return { ok: true, value: host.replace(/^(?:www\.)+(?=[^.]+\.)/, '') }
 }
 
 export function lookupKey(operation: Operation, canonical: string): LookupKey {

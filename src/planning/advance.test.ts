@@ -23,7 +23,7 @@ async function advanceBy(
       prices: defaultPrices,
       suppressed: async (subjects) =>
         new Set(
-          subjects.flatMap((marks, at) =>
+          subjects().flatMap((marks, at) =>
             marks.some(({ value }) => suppressed.includes(value)) ? [at] : [],
           ),
         ),

@@ -24,7 +24,7 @@ export interface StepPlannerOptions {
   /** The most that each step costs. */
   prices: PriceTable
   /** Returns the indexes of the suppressed subjects. */
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: () => readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   now: () => Date
   /** Called when a record's values break the planning. The record is rejected, and the others are planned. */
   onUnexpected?: (failure: { runId: string; recipe: string; problem: string }) => void
@@ -127,8 +127,9 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
         known.length > 0 ? await lookups.facts(known, { orSettledHere: true }) : new Map()
       const answers = without.size > 0 ? new Map([...without, ...facts]) : facts
       const decisions = await plan(tasks, answers)
-      const marks = decisions.map((decision, index) => identifiersOfTask(tasks[index], decision))
-      const suppressed = await options.suppressed(marks)
+      const suppressed = await options.suppressed(() =>
+        decisions.map((decision, index) => identifiersOfTask(tasks[index], decision)),
+      )
       return decisions.map((decision, index) =>
         suppressed.has(index) && decision.kind !== 'waiting' ? { kind: 'suppressed' } : decision,
       )

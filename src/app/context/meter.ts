@@ -27,7 +27,6 @@ const patienceMs = 1_000
 /** While the database is away what was counted waits, up to so many rows; what comes then is not counted. */
 const mostRows = 5_000
 const spanMs = { minute: 60_000, quarter: 900_000 } as const
-const beginning = new Date(0)
 
 /**
  * Counts in memory and adds the counts to the database every ten seconds, so that all processes together have one count and a
@@ -47,13 +46,13 @@ export function createMeter(db: Database, { now, paceOf, onError }: MeterOptions
   ): void {
     const atMs = now().getTime()
     for (const span of spans) {
-      const beginsAt = span === 'all' ? beginning : new Date(atMs - (atMs % spanMs[span]))
-      const id = [kind, name, part, span, beginsAt.getTime()].join(' ')
+      const beginsMs = span === 'all' ? 0 : atMs - (atMs % spanMs[span])
+      const id = `${kind} ${name} ${part} ${span} ${beginsMs}`
       let row = held.get(id)
       if (!row) {
         if (held.size >= mostRows) return
         const buckets = ms === undefined ? [] : noCounts()
-        row = { kind, name, part, span, beginsAt, count: 0, sum: 0, buckets }
+        row = { kind, name, part, span, beginsAt: new Date(beginsMs), count: 0, sum: 0, buckets }
         held.set(id, row)
       }
       row.count += 1

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cellText } from './cell-text.ts'
 
@@ -37,4 +38,17 @@ test.each([
   ['-1', '-1'],
 ])('%j means %j', (cell, text) => {
   expect(cellText(cell, 'lastName')).toBe(text)
+})
+
+test('white space around a cell changes nothing, as with a cell that has nothing to be taken off', () => {
+  const cell = fc.string({
+    unit: fc.constantFrom(...`aZ09 /.-_'"=@\n\t\u00a0\u200bé`, 'null', 'n/a', 'na'),
+    maxLength: 12,
+  })
+  const field = fc.constantFrom(undefined, 'email' as const, 'lastName' as const)
+  fc.assert(
+    fc.property(cell, field, (text, of) => {
+      expect(cellText(text, of)).toBe(cellText(` ${text}\u200b`, of))
+    }),
+  )
 })

@@ -25,11 +25,15 @@ const strokes = /^[-‐‑‒–—―−_.·*/\\]+$/u
 /** Marks without a width, which copying from web pages leaves at the ends of a cell. */
 const invisibleEnds = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu
 
+/** Most cells begin and end with a letter or digit of ASCII: nothing is to be taken off. */
+const bare = /^[A-Za-z0-9](?:[^]*[A-Za-z0-9])?$/
+
 /**
  * Returns what a person means by a cell: without marks that cannot be seen at its ends, without what a spreadsheet puts
  * around text to keep it text (`="…"`, a leading apostrophe), and blank where the cell says that it has no value.
  */
 export function cellText(cell: string | undefined, field?: IdentityField): string {
+  if (cell !== undefined && bare.test(cell)) return isBlankWord(cell, field) ? '' : cell
   const trimmed = (cell ?? '').replace(invisibleEnds, '')
   const inner = /^="([^"]*)"$/.exec(trimmed)?.[1]?.replace(invisibleEnds, '') ?? trimmed
   // In front of other characters an apostrophe belongs to a name ('t Hart).

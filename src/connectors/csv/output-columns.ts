@@ -43,8 +43,8 @@ export function layOut(
     inputCells(cells) {
       const row = kept.map((index) => cells[index] ?? '')
       // Surplus cells mostly come from an unquoted delimiter in the last column: joining them loses nothing.
-      const surplus = cells.slice(columns.length)
-      if (surplus.length > 0) row.push([row.pop() ?? '', ...surplus].join(delimiter))
+      if (cells.length > columns.length)
+        row.push([row.pop() ?? '', ...cells.slice(columns.length)].join(delimiter))
       return row
     },
 

@@ -8,7 +8,7 @@ import { columnWarnings, countRecognised, identityOf, recogniseColumns, wrongObj
 import { valuesReader } from './filled-columns.ts'
 import { detectDialect, sampleRows, type Dialect } from './dialect.ts'
 import { encodingNamed, type TextForm } from './encoding.ts'
-import { readRows, type CsvRow, type HeaderRow, type Source } from './read-rows.ts'
+import { assertGoesOn, readRows, type CsvRow, type HeaderRow, type Source } from './read-rows.ts'
 import { createReading, type CsvReading } from './reading.ts'
 import { assertReadableFile, hashFile, readSample } from './text-file.ts'
 
@@ -86,7 +86,11 @@ export async function openCsv(path: string, options: OpenCsvOptions): Promise<Op
   async function* rows({ signal }: { signal?: AbortSignal | undefined } = {}) {
     await assertUnchanged()
     const pass = readRows(source, signal)
-    for await (const row of pass.rows) if (!('header' in row)) yield row
+    for await (const batch of pass.batches)
+      for (const row of batch) {
+        assertGoesOn(signal)
+        if (!('header' in row)) yield row
+      }
     if (pass.sha256() !== sha256) throw new InputError('csv_changed', `${path}: ${fileChanged}`)
   }
 
@@ -145,18 +149,19 @@ async function survey(source: Source, options: ColumnOptions, first: readonly (r
   let reading: ReturnType<typeof createReading> | undefined
   let rowCount = 0
   let problemCount = 0
-  for await (const row of pass.rows) {
-    if ('header' in row) {
-      header = row
-      found = recogniseColumns(row.header, options, `${path}, line ${row.line}`, first)
-      reading = createReading(row.header, found, options)
-      continue
+  for await (const batch of pass.batches)
+    for (const row of batch) {
+      if ('header' in row) {
+        header = row
+        found = recogniseColumns(row.header, options, `${path}, line ${row.line}`, first)
+        reading = createReading(row.header, found, options)
+        continue
+      }
+      reading?.add(row)
+      rowCount++
+      if (row.problem) problemCount++
+      if (firstRows.length < hintRows) firstRows.push(row.cells)
     }
-    reading?.add(row)
-    rowCount++
-    if (row.problem) problemCount++
-    if (firstRows.length < hintRows) firstRows.push(row.cells)
-  }
   if (!header || !found || !reading)
     throw new InputError(
       'csv_empty',

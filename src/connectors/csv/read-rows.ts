@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { CsvError, Parser, type InfoRecord } from 'csv-parse'
+import { CsvError, Parser } from 'csv-parse'
 import { InputError } from '../../domain/errors.ts'
 import { maxRowCharacters, parserOptions, type Dialect } from './dialect.ts'
 import type { TextForm } from './encoding.ts'
@@ -25,49 +25,76 @@ export interface Source {
 
 export type HeaderRow = { header: string[]; line: number }
 
-/** One pass: the header, then the rows. Only the parser's output for one chunk of the file is in memory at a time. */
+/**
+ * One pass: the header, then the rows, each batch those of one chunk of the file. No more than that is in memory at a time. The
+ * parser calls back for each row: as a stream of rows it takes longer to hand a row on than to read it.
+ */
 export function readRows(source: Source, signal?: AbortSignal) {
   const { path, form, dialect } = source
   const text = readText(path, form)
 
-  async function* rows(): AsyncGenerator<HeaderRow | CsvRow> {
+  async function* batches(): AsyncGenerator<(HeaderRow | CsvRow)[]> {
     const countLines = lineCounter(dialect)
-    const parser = new Parser({ ...parserOptions(dialect), info: true })
-    const fed = pipeline(text.chunks, parser, signal ? { signal } : {})
-    // The loop below throws the same error; without this handler it would also be an unhandled rejection.
-    fed.catch(() => {})
-
+    let rows: (HeaderRow | CsvRow)[] = []
     let line = 1
     let blankLines = 0
     let ordinal = 0
     let width: number | undefined
     let isDeclared = dialect.declared === true
-    try {
-      for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: InfoRecord }>) {
-        line += info.empty_lines - blankLines
-        blankLines = info.empty_lines
-        const start = line
-        line += 1 + countLines(record)
-        if (isDeclared) {
-          isDeclared = false
-          continue
-        }
-        if (width === undefined) {
-          width = record.length
-          yield { header: record, line: start }
-          continue
-        }
+
+    const parser = new Parser({ ...parserOptions(dialect), on_record: take })
+    // `feed` tells its errors; without this handler they would end the process.
+    parser.on('error', () => {})
+
+    function take(record: string[]): null {
+      line += parser.info.empty_lines - blankLines
+      blankLines = parser.info.empty_lines
+      const start = line
+      line += 1 + countLines(record)
+      if (isDeclared) isDeclared = false
+      else if (width === undefined) {
+        width = record.length
+        rows.push({ header: record, line: start })
+      } else {
         ordinal++
         const problem = problemOf(record, width, start, line - 1)
-        yield { ordinal, line: start, cells: record, ...(problem === undefined ? {} : { problem }) }
+        rows.push({ ordinal, line: start, cells: record, ...(problem === undefined ? {} : { problem }) })
       }
-    } catch (error) {
+      return null
+    }
+
+    async function* fed(chunk: Buffer | undefined) {
+      const error = await feed(parser, chunk)
+      if (rows.length > 0) yield rows
+      rows = []
+      if (!error) return
       if (!(error instanceof CsvError)) throw error
       throw await brokenRow(source, error, line + parser.info.empty_lines - blankLines)
     }
+
+    for await (const chunk of text.chunks) {
+      assertGoesOn(signal)
+      yield* fed(chunk)
+    }
+    yield* fed(undefined)
   }
 
-  return { rows: rows(), sha256: text.sha256 }
+  return { batches: batches(), sha256: text.sha256 }
+}
+
+/** Throws where the reader has been told to stop. */
+export function assertGoesOn(signal: AbortSignal | undefined): void {
+  if (!signal?.aborted) return
+  throw new DOMException('the reading was aborted', { name: 'AbortError', cause: signal.reason })
+}
+
+/** Gives the parser a chunk, or the end of the file. Returns its error; the rows before it have been taken by then. */
+function feed(parser: Parser, chunk: Buffer | undefined): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const fed = (error?: Error | null) => resolve(error ?? undefined)
+    if (chunk === undefined) parser.end(fed)
+    else parser.write(chunk, fed)
+  })
 }
 
 function problemOf(cells: string[], width: number, line: number, lastLine: number): string | undefined {

@@ -113,9 +113,12 @@ function outputRow(
   const status = row.problem === undefined ? (result?.status ?? 'queued') : 'rejected'
   const reason = row.problem ?? (result ? result.reason : 'not reached by this run')
   const patch = row.problem === undefined ? (result?.patch ?? {}) : {}
-  const filled = fields.map((field, index) => valueOf(patch[field]) ?? layout.earlierValue(row.cells, index))
-  const enrichedAt = result?.enrichedAt?.toISOString() ?? ''
-  return [...layout.inputCells(row.cells), ...filled, status, guardFormula(reason ?? ''), enrichedAt]
+  const cells = layout.inputCells(row.cells)
+  fields.forEach((field, index) => {
+    cells.push(valueOf(patch[field]) ?? layout.earlierValue(row.cells, index))
+  })
+  cells.push(status, guardFormula(reason ?? ''), result?.enrichedAt?.toISOString() ?? '')
+  return cells
 }
 
 function valueOf(change: FieldChange | undefined): string | undefined {

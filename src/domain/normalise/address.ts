@@ -29,7 +29,7 @@ export function parseAddress(text: string, hints: AddressHints = {}): AddressPar
   if (country === undefined) return {}
   const postalCode = takePostalCode(parts, country)
   const confirmed = hints.headquarters?.split(',')[0]?.trim()
-  const at = confirmed === undefined ? -1 : parts.findLastIndex((part) => isSame(part, confirmed))
+  const at = lastNamed(parts, confirmed)
   const { city, state, street } = at >= 0 ? around(parts, at) : byStates(parts, country, postalCode)
   return {
     ...(street !== undefined && /\d/.test(street) ? { street } : {}),
@@ -109,8 +109,10 @@ function isName(part: string | undefined): part is string {
   )
 }
 
-function isSame(one: string, other: string): boolean {
-  return letters(one) !== '' && letters(one) === letters(other)
+/** Returns where a name stands last among the parts; -1 where it does not. */
+function lastNamed(parts: readonly string[], name: string | undefined): number {
+  const wanted = letters(name ?? '')
+  return wanted === '' ? -1 : parts.findLastIndex((part) => letters(part) === wanted)
 }
 
 function isState(text: string | undefined, country: string | undefined): boolean {

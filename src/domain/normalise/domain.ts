@@ -1,5 +1,6 @@
 import { getDomain, getHostname, parse } from 'tldts'
 import type { Canonical } from '../keys.ts'
+import { remembering } from './remembering.ts'
 
 /**
  * Returns the registrable domain of a domain, host or website address by the public suffix list: `https://shop.acme.co.uk/de`
@@ -7,6 +8,10 @@ import type { Canonical } from '../keys.ts'
  * their ASCII form. Reasons never contain the value.
  */
 export function registrableDomain(raw: string): Canonical {
+  return domains(raw)
+}
+
+const domains = remembering((raw): Canonical => {
   const host = bareHost(raw)
   if (host === undefined) return { ok: false, reason: 'it is not a domain' }
   const own = getDomain(host, ofHost)
@@ -16,7 +21,7 @@ export function registrableDomain(raw: string): Canonical {
   return domain === null
     ? { ok: false, reason: 'it is a public suffix, under which others have their domains' }
     : { ok: true, value: domain }
-}
+})
 
 /** A host of `bareHost` was found and checked before. */
 const ofHost = { allowPrivateDomains: true, extractHostname: false, validateHostname: false }
@@ -62,7 +67,7 @@ function plainHostOf(raw: string): string | undefined {
 
 function parsedHost(text: string): string | undefined {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
-  return URL.canParse(withScheme) ? new URL(withScheme).hostname : undefined
+  return URL.parse(withScheme)?.hostname
 }
 
 /** Returns the host of a domain or website address in ASCII, without `www.`, or undefined where there is none. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { editDistance, letters, nearNames } from './near-names.ts'
 
@@ -46,4 +47,18 @@ test.each<[string, string[], string[]]>([
 
 test('as many are named as are asked for', () => {
   expect(nearNames('name', ['mane', 'nam', 'nome', 'namo'], 2)).toEqual(['nam', 'nome'])
+})
+
+test('a plain word has the letters that the tables of Unicode would give it', () => {
+  const byTables = (name: string) =>
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, '')
+      .slice(0, 60)
+  const some = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'azAZ09 _-éİſ'), maxLength: 70 }),
+    fc.string({ unit: fc.constantFrom(...'azAZ09'), maxLength: 62 }),
+  )
+  fc.assert(fc.property(some, (name) => void expect(letters(name)).toBe(byTables(name))))
 })

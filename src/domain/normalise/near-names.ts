@@ -42,8 +42,12 @@ export function editDistance(from: string, to: string): number {
   return last[to.length] as number
 }
 
+/** Most words of an address need no tables of Unicode. */
+const plainWord = /^[A-Za-z0-9]{0,60}$/
+
 /** Returns the comparable form of a name: `Number of Employees` and `number_of_employees` are the same. */
 export function letters(name: string): string {
+  if (plainWord.test(name)) return name.toLowerCase()
   return normalForm('NFKD', name)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '')

@@ -179,6 +179,16 @@ describe('for any text', () => {
     )
   })
 
+  test('a text of ASCII is folded as one with other letters is', () => {
+    const ascii = fc.string({ unit: fc.constantFrom(...'aZ09  .-_~!', '\t', '\n', '\u007f'), maxLength: 20 })
+    fc.assert(
+      fc.property(ascii, (text) => {
+        expect(foldText(`é ${text}`)).toBe(`e ${foldText(text)}`.trim())
+      }),
+      params,
+    )
+  })
+
   test('the host of a plain address is the one that the URL parser finds', () => {
     const label = fc.oneof(
       fc.stringMatching(/^[a-zA-Z0-9-]{1,8}$/),

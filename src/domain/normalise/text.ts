@@ -1,4 +1,4 @@
-import { normalForm } from './normal-form.ts'
+import { isAscii, normalForm } from './normal-form.ts'
 
 /** Letters that Unicode does not decompose although people write them with and without marks. */
 const latinLetters: Readonly<Record<string, string>> = {
@@ -23,6 +23,8 @@ const latinLetters: Readonly<Record<string, string>> = {
  * Idempotent.
  */
 export function foldText(text: string): string {
+  // Nothing to fold but case and white space.
+  if (isAscii(text)) return text.toLowerCase().replace(/ {2,}/g, ' ').trim()
   return normaliseText(text, foldOnce)
 }
 

@@ -115,9 +115,10 @@ function enrichmentCandidates(known: Known, recipe: Recipe, facts: Facts): Candi
 }
 
 function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
+  if (facts['company.profile']) return []
   const wanted = recipe.fields.filter((field) => isProfileField('company', field) || field === 'logo')
   const open = unanswered(wanted, facts)
-  if (open.length === 0 || facts['company.profile']) return []
+  if (open.length === 0) return []
   if (known.name === 'profnet_url') {
     if (!recipe.steps.includes('company.profile')) return []
     return [
@@ -143,10 +144,11 @@ function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidat
 }
 
 /** Returns the wanted fields without an answer. A null is an answer: another endpoint would be paid for the same null. */
-function unanswered(wanted: readonly string[], facts: Facts): string[] {
+function unanswered(wanted: readonly string[], facts: Facts): readonly string[] {
   const answers = [foundIn(facts['company.enrich']), foundIn(facts['company.lookup'])].filter(
     (answer) => answer !== undefined,
   )
+  if (answers.length === 0) return wanted
   return wanted.filter(
     (field) => !answers.some((answer) => isAnswered('company', field === 'logo' ? 'domain' : field, answer)),
   )

@@ -19,6 +19,7 @@ import { defaultPrices, isFreeSlot } from './prices.ts'
 import type { Recipe } from './recipes.ts'
 import { nothingOpen, wantedFields, withUndoneOpen } from './wanted-fields.ts'
 import type { FieldValue } from '../record.ts'
+import type { ObjectKind } from '../words.ts'
 
 export { recipes, type Recipe } from './recipes.ts'
 export { slotOf } from './step.ts'
@@ -149,9 +150,24 @@ function leftOutText(
 
 function wantedValues(record: PlannedRecord, recipe: Recipe, way: Candidates): Record<string, FieldValue> {
   const values: Record<string, FieldValue> = {}
-  for (const name of fieldNames(record.object))
-    if (name in way.values && recipe.fields.includes(name)) values[name] = way.values[name] as FieldValue
+  for (const name of inOrderOfReports(record.object, recipe))
+    if (name in way.values) values[name] = way.values[name] as FieldValue
   return values
+}
+
+/** A recipe is the same for all records of a run. */
+const ordered: Record<ObjectKind, WeakMap<Recipe, readonly string[]>> = {
+  company: new WeakMap(),
+  person: new WeakMap(),
+}
+
+function inOrderOfReports(object: ObjectKind, recipe: Recipe): readonly string[] {
+  let names = ordered[object].get(recipe)
+  if (!names) {
+    names = fieldNames(object).filter((name) => recipe.fields.includes(name))
+    ordered[object].set(recipe, names)
+  }
+  return names
 }
 
 function jobOf({ identity, values }: PlannedRecord): Record<string, FieldValue | undefined> {

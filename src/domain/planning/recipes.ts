@@ -89,7 +89,16 @@ export function recipeBook(
   networkHosts?: readonly string[],
 ): RecipeBook {
   const ofNetwork = networkHosts === undefined ? {} : { networkHosts }
+  const made = new Map<string, Recipe>()
+  // Each step of each record asks for its recipe.
   return (object, name) => {
+    const key = `${object} ${name}`
+    const recipe = made.get(key) ?? make(object, name)
+    made.set(key, recipe)
+    return recipe
+  }
+
+  function make(object: ObjectKind, name: string): Recipe {
     if (name === observedRecipeName) return { name, fields: [], steps: [] }
     const own = custom.find((recipe) => recipe.name === name && recipe.object === object)
     if (own) return { ...own, ...ofNetwork }

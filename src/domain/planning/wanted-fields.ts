@@ -72,9 +72,10 @@ function hasContact(field: string, { identity, values, closed }: PlannedRecord):
  * that costs nothing. Undefined for a record without such fields.
  */
 export function withUndoneOpen(record: PlannedRecord): PlannedRecord | undefined {
-  const entries = Object.entries(record.closed ?? {})
-  const kept = entries.filter(([, why]) => why !== 'undone')
-  return kept.length === entries.length ? undefined : { ...record, closed: Object.fromEntries(kept) }
+  const closed = record.closed ?? {}
+  if (!Object.values(closed).includes('undone')) return undefined
+  const kept = Object.entries(closed).filter(([, why]) => why !== 'undone')
+  return { ...record, closed: Object.fromEntries(kept) }
 }
 
 /** Returns the words for a record of which nothing could be written, as its task's reason. */

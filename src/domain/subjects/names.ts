@@ -51,14 +51,18 @@ export function sameQuestions(
 ): SameQuestion[] {
   const asked = namedBy(key)
   if (!asked) return []
+  const questions: SameQuestion[] = []
+  const add = (question: SameQuestion | undefined) => {
+    if (question && question.key !== key && !questions.some((other) => other.key === question.key))
+      questions.push(question)
+  }
   const own = underAllHosts(asked.name, hosts)
-  const names = new Set([...own, ...own.flatMap(taught).flatMap((name) => underAllHosts(name, hosts))])
-  const questions = [...names].flatMap((name) => {
+  for (const name of own) add(questionAbout(asked, name))
+  for (const name of own.flatMap(taught).flatMap((each) => underAllHosts(each, hosts))) {
     const question = questionAbout(asked, name)
-    if (!question) return []
-    return own.includes(name) || isAboutAllNames(asked.operation) ? [question] : [foundAtLeast(question)]
-  })
-  return questions.filter((question) => question.key !== key)
+    add(question && !isAboutAllNames(asked.operation) ? foundAtLeast(question) : question)
+  }
+  return questions
 }
 
 /**

@@ -115,7 +115,7 @@ export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<s
   function give(name: string, subject: string): void {
     const holder = names.get(name)
     if (holder === undefined) {
-      if (namesOf(subject).length < mostNames) set(name, subject)
+      if ((bySubject.get(subject)?.size ?? 0) < mostNames) set(name, subject)
     } else if (holder !== subject) set(name, null)
   }
 

@@ -41,7 +41,8 @@ const spoken: Partial<Record<keyof Identity, string>> = {
  * contain a value.
  */
 export function identityFault(identity: Identity): string | undefined {
-  for (const [field, text] of Object.entries(identity) as [keyof Identity, string | undefined][]) {
+  for (const field of Object.keys(identity) as (keyof Identity)[]) {
+    const text = identity[field]
     const fault = text === undefined ? undefined : textFault(text, identityLengths[field])
     if (fault !== undefined) return `the ${spoken[field]} cannot be read: ${fault}`
   }
@@ -50,7 +51,8 @@ export function identityFault(identity: Identity): string | undefined {
 
 /** The same for a record's values by field. */
 export function valuesFault(values: Readonly<Record<string, unknown>>): string | undefined {
-  for (const [field, value] of Object.entries(values)) {
+  for (const field of Object.keys(values)) {
+    const value = values[field]
     const fault = typeof value === 'string' ? textFault(value, valueLength) : undefined
     if (fault !== undefined) return `the field ${field} cannot be read: ${fault}`
   }

@@ -12,8 +12,9 @@ export function webAddressFault(text: string): string | undefined {
   if (scheme !== undefined && scheme !== 'http' && scheme !== 'https')
     return 'its scheme is not http or https'
   const whole = scheme === undefined ? `https://${text.replace(/^\/\//, '')}` : text
-  if (!/^https?:\/\/[^/]/i.test(whole) || !URL.canParse(whole)) return 'it is not a URL'
-  const { username, password, hostname } = new URL(whole)
+  const url = /^https?:\/\/[^/]/i.test(whole) ? URL.parse(whole) : null
+  if (!url) return 'it is not a URL'
+  const { username, password, hostname } = url
   if (username !== '' || password !== '') return 'it has a user name before its host'
   // An encoded host is read as one name and visited as another.
   if (/^[^/]+\/\/[^/?#]*%/.test(whole) || !isPublicHostName(hostname)) return 'it has no host name'

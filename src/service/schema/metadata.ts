@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keptDocument } from '../answer-documents.ts'
 
 /** More credits than an account can have or an answer can cost. A larger number counts as not stated. */
 const mostCredits = 1e12
@@ -42,8 +43,7 @@ export type RequestWarning =
  * undefined when neither holds one. Never throws.
  */
 export function creditsOf(body: string | unknown): Credits | undefined {
-  if (cannotHave(body, ['profile'])) return undefined
-  const answer = parsed(body)
+  const answer = answerIn(body, ['profile'])
   for (const place of [answer?.['metadata'], answer?.['data']]) {
     const profile = record(record(place)?.['profile'])
     // Most answers have none, and zod takes its time to say what is wrong with nothing.
@@ -76,10 +76,10 @@ const longestName = 100
  * are all read.
  */
 export function warningsOf(body: string | unknown): RequestWarning[] {
-  if (cannotHave(body, ['ignored_fields', 'renamed_fields'])) return []
-  const metadata = record(parsed(body)?.['metadata'])
-  const ignored = strings(metadata?.['ignored_fields']).map((field) => ({ kind: 'ignored' as const, field }))
-  const said = [...ignored, ...renamings(metadata?.['renamed_fields'])]
+  const metadata = record(answerIn(body, ['ignored_fields', 'renamed_fields'])?.['metadata'])
+  if (!metadata) return []
+  const ignored = strings(metadata['ignored_fields']).map((field) => ({ kind: 'ignored' as const, field }))
+  const said = [...ignored, ...renamings(metadata['renamed_fields'])]
   const all = said.filter(({ field }) => field.length <= longestName).slice(0, mostWarnings)
   return all.filter((each, at) => all.findIndex((other) => same(each, other)) === at)
 }
@@ -114,15 +114,15 @@ function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-/** True for a text in which none of these names stands: most answers have no such block, and need not be parsed for it. */
-function cannotHave(body: unknown, names: readonly string[]): boolean {
-  return (
-    typeof body === 'string' && !body.includes('\\u') && names.every((name) => !body.includes(`"${name}"`))
-  )
-}
-
-function parsed(body: unknown): Record<string, unknown> | undefined {
+/**
+ * Returns an answer of which one of these names is to be read. Undefined for a text in which none of them stands: most answers have
+ * no such block, and need not be parsed for it.
+ */
+function answerIn(body: unknown, names: readonly string[]): Record<string, unknown> | undefined {
   if (typeof body !== 'string') return record(body)
+  const kept = keptDocument(body)
+  if (kept) return record(kept)
+  if (!body.includes('\\u') && names.every((name) => !body.includes(`"${name}"`))) return undefined
   try {
     return record(JSON.parse(body))
   } catch {

@@ -39,8 +39,9 @@ export async function learnFromAnswers(
   if (lessons.length === 0) return
   try {
     // The savepoint ends with the transaction.
-    const [, known] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, readNames(lessons))
-    await learn(tx, lessons, { known, at })
+    const reading = readNames(lessons)
+    const [, known] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, reading)
+    await learn(tx, lessons, { reading, known, at })
   } catch {
     await sql`rollback to savepoint names`.execute(tx)
   }
@@ -58,8 +59,9 @@ export async function storeWithNames(
 ): Promise<QueryResult<unknown>> {
   const lessons = lessonsIn(answers, hosts)
   if (lessons.length === 0) return (await inOneTrip(tx, storing, ...ending))[0]
-  const [stored, known] = await inOneTrip<[unknown, NameRow]>(tx, storing, readNames(lessons))
-  await learn(tx, lessons, { known, at, ending })
+  const reading = readNames(lessons)
+  const [stored, known] = await inOneTrip<[unknown, NameRow]>(tx, storing, reading)
+  await learn(tx, lessons, { reading, known, at, ending })
   return stored
 }
 
@@ -70,7 +72,12 @@ function lessonsIn(answers: readonly Taught[], hosts: readonly string[]): Lesson
 async function learn(
   tx: Transaction<Tables>,
   lessons: readonly Lesson[],
-  { known, at, ending = [] }: { known: QueryResult<NameRow>; at: Date; ending?: Ending },
+  {
+    reading,
+    known,
+    at,
+    ending = [],
+  }: { reading: RawBuilder<NameRow>; known: QueryResult<NameRow>; at: Date; ending?: Ending },
 ): Promise<void> {
   let changes = learnNames(knownIn(known), lessons)
   if (changes.size === 0) return
@@ -79,9 +86,9 @@ async function learn(
     const [, locked] = await inOneTrip<[unknown, NameRow]>(
       tx,
       sql`select pg_advisory_xact_lock(${lockId})`,
-      readNames(lessons),
+      reading,
     )
-    changes = learnNames(knownIn(locked), lessons)
+    if (!areSame(known.rows, locked.rows)) changes = learnNames(knownIn(locked), lessons)
   }
   const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
   await inOneTrip(
@@ -108,6 +115,14 @@ function readNames(lessons: readonly Lesson[]): RawBuilder<NameRow> {
     union
     select name, subject from subject_names where subject = any(${names}::text[]
       || array(select subject from named where subject is not null))`
+}
+
+/** False also for the same names in another order: then it is only decided anew. */
+function areSame(before: readonly NameRow[], after: readonly NameRow[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every(({ name, subject }, at) => after[at]?.name === name && after[at].subject === subject)
+  )
 }
 
 function knownIn({ rows }: QueryResult<NameRow>): KnownNames {

@@ -66,34 +66,16 @@ export interface WaitingTasks {
 }
 
 export function createWaitingTasks(db: Database, { now }: { now: () => Date }): WaitingTasks {
-  function waiting() {
-    return db
-      .selectFrom('tasks')
-      .innerJoin('runs', 'runs.id', 'tasks.run_id')
-      .select([
-        'tasks.id',
-        'tasks.run_id',
-        'runs.connector',
-        'runs.entity',
-        'object',
-        'recipe',
-        'trigger',
-        'identity',
-        'waiting_for',
-        'steps',
-        'tasks.closed',
-        'runs.closed as runClosed',
-      ])
-  }
-
   return {
     async waitingFor(keys, limit) {
       if (keys.length === 0) return []
-      const rows = await waiting()
-        .where(isOneOf('waiting_for', keys))
-        .where('tasks.status', 'in', ['looking_up', 'parked'])
-        .limit(limit)
-        .execute()
+      const { rows } = await sql<WaitingRow>`
+        select tasks.id, run_id, runs.connector, runs.entity, object, recipe, trigger, identity, waiting_for, steps, tasks.closed,
+          runs.closed as run_closed
+        from tasks join runs on runs.id = run_id
+        where ${isOneOf('waiting_for', keys)} and tasks.status in ('looking_up', 'parked') limit ${limit}`.execute(
+        db,
+      )
       return rows.map(toWaiting)
     },
 
@@ -164,7 +146,7 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
   }
 }
 
-function toWaiting(row: {
+interface WaitingRow {
   id: bigint
   run_id: string
   connector: string
@@ -176,8 +158,10 @@ function toWaiting(row: {
   waiting_for: LookupKey | null
   steps: LookupKey[]
   closed: ClosedFields | null
-  runClosed: ClosedFields | null
-}): WaitingTask {
+  run_closed: ClosedFields | null
+}
+
+function toWaiting(row: WaitingRow): WaitingTask {
   return {
     id: row.id,
     runId: row.run_id,
@@ -189,7 +173,7 @@ function toWaiting(row: {
     identity: row.identity,
     waitingFor: row.waiting_for as LookupKey,
     steps: row.steps,
-    closed: joinClosed(row.runClosed, row.closed),
+    closed: joinClosed(row.run_closed, row.closed),
   }
 }
 

@@ -21,10 +21,13 @@ export interface SuppressionLedger {
   /** Returns the first characters of each digest: they tell entries apart, and do not identify the person. */
   list(): Promise<{ kind: IdentifierKind; digest: string; addedAt: Date }[]>
   /** Returns the indexes of the subjects that the list names. */
-  match(subjects: readonly (readonly Identifier[])[], options?: MatchOptions): Promise<Set<number>>
+  match(subjects: Subjects | (() => Subjects), options?: MatchOptions): Promise<Set<number>>
   /** Looks whether the list is empty, so that a `match` in the next half second need not. */
   look(): Promise<void>
 }
+
+/** Their identifiers, which need not be made out where nobody is on the list: a function is then not called. */
+type Subjects = readonly (readonly Identifier[])[]
 
 interface MatchOptions {
   /** True: an empty list of half a second ago does not count. */
@@ -65,7 +68,7 @@ export function createSuppressionLedger(
    * The list has digests only, so a profile is compared under every host that an older entry may have been added with, and
    * under every name that answers have taught. A company's domain leads to its profile only where a company is asked for.
    */
-  async function underTaughtNames(subjects: readonly (readonly Identifier[])[]) {
+  async function underTaughtNames(subjects: Subjects) {
     const given = subjects.flatMap((identifiers, index) =>
       identifiers.flatMap((each) => underAllNames(each, hosts)).map((identifier) => ({ index, identifier })),
     )
@@ -135,9 +138,12 @@ export function createSuppressionLedger(
       await isEmpty()
     },
 
-    async match(subjects, { isFresh = false } = {}) {
+    async match(asked, { isFresh = false } = {}) {
       if (isFresh) knownEmptyUntilMs = 0
-      if (subjects.every((identifiers) => identifiers.length === 0) || (await isEmpty())) return new Set()
+      if (typeof asked !== 'function' && nameNobody(asked)) return new Set()
+      if (await isEmpty()) return new Set()
+      const subjects = typeof asked === 'function' ? asked() : asked
+      if (nameNobody(subjects)) return new Set()
       const given = await underTaughtNames(subjects)
       const hashed = await digests(given.map(({ identifier }) => identifier))
       const rows = await db
@@ -154,6 +160,10 @@ export function createSuppressionLedger(
       )
     },
   }
+}
+
+function nameNobody(subjects: Subjects): boolean {
+  return subjects.every((identifiers) => identifiers.length === 0)
 }
 
 /** Returns the rows as two arrays, so that one statement handles a list of any length, as a whole or not at all. */

@@ -13,7 +13,7 @@ export interface BatcherOptions {
   /** The most lookups that go out in one request; 1: each alone. */
   sizes: Readonly<Partial<Record<Operation, number>>>
   /** Returns the indexes of the suppressed subjects, which do not go into a batch. */
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: () => readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   /** Returns true for an operation whose batches were refused or could not be read: its lookups go alone. */
   hasNoBatches: (operation: Operation) => Promise<boolean>
   newId: () => string
@@ -37,7 +37,7 @@ export function createBatcher(options: BatcherOptions): Batch {
   return async (keys, leasedUntil) => {
     if (sizes.size === 0 || keys.length < 2) return [...keys]
     const waiting = await options.batches.batchable(keys, [...sizes.keys()])
-    const suppressed = await options.suppressed(waiting.map(({ key }) => identifiersOfKey(key)))
+    const suppressed = await options.suppressed(() => waiting.map(({ key }) => identifiersOfKey(key)))
     const free = waiting.filter((_, index) => !suppressed.has(index))
     const alone = new Set<Operation>()
     for (const operation of new Set(free.map((lookup) => lookup.operation)))

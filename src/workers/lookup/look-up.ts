@@ -50,7 +50,7 @@ export interface LookUpOptions {
   /** Asks for the answer of a request that was started and paid for. */
   pollAnswer: PollAnswer
   /** Returns the indexes of the suppressed subjects. */
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: () => readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   /** Performs a free lookup, which takes no charge. */
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date

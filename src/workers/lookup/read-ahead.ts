@@ -10,7 +10,7 @@ export interface ReadAhead {
 }
 
 interface Suppressed {
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: () => readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
 }
 
 /**
@@ -28,5 +28,5 @@ export function readAhead(
 }
 
 export async function isSuppressed(key: LookupKey, { suppressed }: Suppressed): Promise<boolean> {
-  return (await suppressed([identifiersOfKey(key)])).has(0)
+  return (await suppressed(() => [identifiersOfKey(key)])).has(0)
 }

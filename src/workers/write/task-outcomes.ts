@@ -69,10 +69,8 @@ function writtenOutcome(
   fields: string[],
   reason: string | null,
 ): TaskOutcome {
-  const all: Patch = { ...decision.done, ...decision.patch }
   const patch: Patch = {}
-  const isWritten = new Set(fields)
-  for (const field of Object.keys(all)) if (isWritten.has(field)) patch[field] = all[field] as FieldChange
+  for (const field of fields) patch[field] = (decision.patch[field] ?? decision.done[field]) as FieldChange
   return {
     id: task.id,
     status: 'written',

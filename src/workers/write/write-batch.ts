@@ -23,7 +23,7 @@ export interface WriteBatchOptions {
   /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
   networkHosts?: readonly string[] | undefined
   /** Returns the indexes of the suppressed subjects. */
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: () => readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
 }
 
 export interface BatchResult {
@@ -52,7 +52,7 @@ export function createWriteBatch(options: WriteBatchOptions) {
     entity: string,
     ready: ReadyTask[],
   ): Promise<BatchResult> {
-    const suppressed = await options.suppressed(
+    const suppressed = await options.suppressed(() =>
       ready.map(({ identity, patch }) => [...identifiersOf(identity), ...identifiersOfPatch(patch)]),
     )
     const outcomes = ready.filter((_, index) => suppressed.has(index)).map(suppressedOutcome)

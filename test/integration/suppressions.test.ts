@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Identifier } from '../../src/domain/subjects/identifiers.ts'
+import { createSuppressionLedger } from '../../src/store/subjects/suppressions.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
+import type { Ledger } from '../support/idle-ledgers.ts'
+
+let ledger: Ledger
+let statements = 0
+beforeAll(async () => void (ledger = await openFreshLedger({ onQuery: () => void statements++ })))
+afterAll(() => ledger?.close())
+
+const ann: Identifier = { kind: 'email', value: 'ann@acme.com' }
+const bob: Identifier = { kind: 'email', value: 'bob@acme.com' }
+
+test('while nobody is on the list no identifier is made out, and whoever is added is found at once', async () => {
+  const list = createSuppressionLedger(ledger.database.db, {
+    now: () => new Date('2026-11-26'),
+    salt: async () => 'salt',
+  })
+  // An empty list is known for half a second.
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  const asked = vi.fn<() => Identifier[][]>(() => [[bob], [], [ann]])
+  expect(await list.match(asked)).toEqual(new Set())
+  const before = statements
+  expect(await list.match(asked)).toEqual(new Set())
+  expect(statements).toBe(before)
+  expect(asked).not.toHaveBeenCalled()
+  clock.mockRestore()
+
+  await list.add([ann])
+  expect(await list.match(asked)).toEqual(new Set([2]))
+  expect(await list.match([[ann], [bob]])).toEqual(new Set([0]))
+  expect(await list.match(() => [[bob]])).toEqual(new Set())
+  expect(await list.match(() => [[], []])).toEqual(new Set())
+  expect(await list.match([[]])).toEqual(new Set())
+  await list.remove([ann])
+  expect(await list.match(asked)).toEqual(new Set())
+})
