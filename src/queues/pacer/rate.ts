@@ -14,7 +14,7 @@ import { isRestless, isSearched, noteHeld, noteLevel, type Unrest } from './leve
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
-const cutPerRefusal = 0.004
+export const cutPerRefusal = 0.004
 /** After this many times the expected run without a refusal, the climb doubles its speed repeatedly. */
 const probeAfterRuns = 2
 const probeDoubleOks = 60

@@ -93,7 +93,42 @@ const shapes: Shape[] = [
     toSeconds: 120,
     use: 0.97,
     leastUse: 0.95,
+    refused: 0.004,
+  },
+  {
+    name: 'evenly spaced 20 a second with one extra, as the benchmark measures it',
+    draw: () => ({
+      text: '20/s, 1 extra',
+      limit: () => evenlySpaced(20, 1),
+      permitted: perSecond(20),
+      outboundMs,
+      serviceMs: ofAnySize,
+    }),
+    fromSeconds: 30,
+    toSeconds: 120,
+    use: 0.99,
+    leastUse: 0.98,
+    refused: 0.0045,
+    draws: 40,
+  },
+  {
+    name: 'evenly spaced at 10 to 30 a second with one extra',
+    draw(random) {
+      const rate = Math.round(between(random, 10, 30))
+      return {
+        text: `${rate}/s, 1 extra`,
+        limit: () => evenlySpaced(rate, 1),
+        permitted: perSecond(rate),
+        outboundMs,
+        serviceMs: ofAnySize,
+      }
+    },
+    fromSeconds: 30,
+    toSeconds: 120,
+    use: 0.99,
+    leastUse: 0.98,
     refused: 0.005,
+    draws: 40,
   },
   {
     name: 'penalty of 2 to 10 s',
