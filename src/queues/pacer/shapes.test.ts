@@ -300,9 +300,10 @@ const shapes: Shape[] = [
     },
     fromSeconds: 30,
     toSeconds: 240,
-    use: 0.8,
-    leastUse: 0.6,
-    refused: 0.12,
+    use: 0.85,
+    leastUse: 0.74,
+    refused: 0.09,
+    draws: 60,
   },
 ]
 

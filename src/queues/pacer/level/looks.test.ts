@@ -58,7 +58,11 @@ describe('a look above a level', () => {
   it('is a refusal like any other when it is refused at once: the rate falls as little, and is no surer', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 110, 'limited', atMs + 100), settings)
-    const plain = learn({ ...learner, looks: noLooks, rate: learner.looks.from }, at(atMs, 'limited'), settings)
+    const plain = learn(
+      { ...learner, looks: noLooks, rate: learner.looks.from },
+      at(atMs, 'limited'),
+      settings,
+    )
     expect(after.rate).toBe(plain.rate)
     expect(after.rate).toBeLessThan(learner.looks.from)
     expect(after).toMatchObject({ phase: 'hold', okRun: 0, sureness: learner.sureness })
