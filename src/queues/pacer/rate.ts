@@ -14,7 +14,7 @@ import { isRestless, isSearched, noteHeld, noteLevel, type Unrest } from './leve
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
-const cutPerRefusal = 0.004
+export const cutPerRefusal = 0.004
 /** After this many times the expected run without a refusal, the climb doubles its speed repeatedly. */
 const probeAfterRuns = 2
 const probeDoubleOks = 60
@@ -48,6 +48,8 @@ const mostRefusals = 40
 const levelMs = 3_000
 const lateMs = 500
 const runSpanMs = 200
+/** A limit that changes has fallen far where it refuses: so many times the pause. Where the rate is above it, that loses nothing. */
+const restlessPause = 2
 /** The rate doubles in this time while nothing is known about the limit. */
 export const doublingMs = 500
 
@@ -260,7 +262,8 @@ export function extendRun(learner: Learner, refusal: Outcome): RefusedRun {
  * counts refused calls, or the tail of a window), and only empty slots pay that debt back.
  */
 export function pauseAfter(run: { adjacent: number }, learner: Learner, refusal: Outcome): number {
-  return refusal.atMs + (run.adjacent * 1000) / learner.rate
+  const times = isRestless(learner.unrest, refusal.atMs) ? restlessPause : 1
+  return refusal.atMs + (times * run.adjacent * 1000) / learner.rate
 }
 
 export function rateBinds(learner: Learner): boolean {

@@ -29,6 +29,7 @@ import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
 import { noLooks } from './level/look.ts'
 import { endLook, isLooking, isOfLook, lookAfterOk } from './level/looks.ts'
+import { noteRise } from './level/restless.ts'
 import { calm, isRestless, noteBurst } from './level/unrest.ts'
 import { climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
 import {
@@ -201,7 +202,8 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
     : { rate: clampRate(rateAfterRefusal(learner), settings), isMeasured: false }
   const edged = isNews ? afterEdge(learner, lowered.rate, refusal.atMs) : learner.unrest
   const { isMeasured, ...changed } = lowered
-  const unrest = isMeasured ? noteBurst(edged, refusal.atMs) : edged
+  const risen = isNews && isRestless(learner.unrest, refusal.atMs) ? noteRise(edged, learner) : edged
+  const unrest = isMeasured ? noteBurst(risen, lowered.rate, refusal.atMs) : risen
   return honourRetryAfter(
     { ...next, ...changed, unrest, refusalKnownMs: refusal.atMs, okRun: 0, phase: 'hold' },
     refusal,

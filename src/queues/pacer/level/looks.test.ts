@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from '../learner.ts'
 import { learn, paceOf } from '../state.ts'
+import { noLooks } from './look.ts'
 import { isRestless } from './unrest.ts'
 
 const start = 1_800_000_000_000
@@ -43,7 +44,7 @@ describe('a look above a level', () => {
     expect(looking.atMs).toBeLessThan(15_000)
   })
 
-  it('leaves the rate as it was when it is refused at once, and waits for what was sent too early', () => {
+  it('leaves the rate as it was when a window of that level refuses it, and waits for what was sent too early', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 600, 'limited'), settings)
     expect(after.rate).toBe(learner.looks.from)
@@ -52,6 +53,20 @@ describe('a look above a level', () => {
     expect(paceOf(after, start + atMs).notBeforeMs).toBeCloseTo(start + atMs + 600 + 300, 0)
     // The second refusal of the same look tells nothing more.
     expect(learn(after, at(atMs + 610, 'limited', atMs + 590), settings).rate).toBe(after.rate)
+  })
+
+  it('is a refusal like any other when it is refused at once: the rate falls as little, and is no surer', () => {
+    const { learner, atMs } = looking
+    const after = learn(learner, at(atMs + 110, 'limited', atMs + 100), settings)
+    const plain = learn(
+      { ...learner, looks: noLooks, rate: learner.looks.from },
+      at(atMs, 'limited'),
+      settings,
+    )
+    expect(after.rate).toBe(plain.rate)
+    expect(after.rate).toBeLessThan(learner.looks.from)
+    expect(after).toMatchObject({ phase: 'hold', okRun: 0, sureness: learner.sureness })
+    expect(after.unrest).toEqual(learner.unrest)
   })
 
   it('comes later each time that the level survives it, and not at all while the level is new', () => {

@@ -5,7 +5,7 @@
  * the next one rarer, until the climb of a sure rate comes sooner.
  */
 import type { Learner, Outcome } from '../learner.ts'
-import { withMeasuredRate } from '../rate.ts'
+import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
 
@@ -23,6 +23,8 @@ const heldMs = 3_500
 const servedPart = 0.8
 /** A window of the level known refuses a look within this time, a bucket of it only after the second. In between it is a higher level. */
 const windowMs = 800
+/** An even spacing or a sliding window refuses a look at once, as it would have refused the next request or the one after. */
+const atOnceMs = 250
 const bucketMs = 1_700
 const growthPerSecond = 0.03
 /** A faster rate climbs every few seconds anyway, and a look has many requests under way. */
@@ -74,14 +76,16 @@ export function isOfLook({ looks }: Learner, { sentAtMs }: Outcome): boolean {
 }
 
 /** The level has survived the look. What was sent too early is waited for: that is the rest of a window, and fills a bucket again. */
-export function endLook(learner: Learner, { atMs }: Outcome): Learner {
+export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner {
   const { looks, rate } = learner
   if (looks.from === 0) return learner
   const tookMs = atMs - looks.sinceMs
   const earlyMs = (rate / looks.from - 1) * tookMs
+  const isAtOnce = sentAtMs - looks.sinceMs < atOnceMs
   const ended: Learner = {
     ...learner,
-    rate: looks.from,
+    // The refusal of a look at once is one of those that are aimed for, and the next one comes as much later.
+    rate: looks.from * (isAtOnce ? 1 - cutPerRefusal : 1),
     // The refusals of a look are no part of what measures the rate.
     edge: null,
     correctedMs: atMs,
@@ -90,5 +94,5 @@ export function endLook(learner: Learner, { atMs }: Outcome): Learner {
     looks: { ...looks, from: 0, oks: 0, endedMs: atMs, survived: looks.survived + 1 },
   }
   if (tookMs > windowMs && tookMs < bucketMs) return withMeasuredRate(ended, looks.from, growthPerSecond)
-  return learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
+  return isAtOnce || learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
 }

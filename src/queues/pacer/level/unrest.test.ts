@@ -48,10 +48,18 @@ describe('unrest', () => {
   })
 
   it('is not fed by bursts of refusals: one false alarm for each level', () => {
-    const first = noteBurst(settled, start + 60_000)
+    const first = noteBurst(settled, 28, start + 60_000)
     expect(isRestless(first, start + 60_000)).toBe(true)
     const later = start + 600_000
-    expect(isRestless(noteBurst(first, later), later)).toBe(false)
+    expect(isRestless(noteBurst(first, 28, later), later)).toBe(false)
+  })
+
+  it('begins again with a burst soon after it has ended only where the limit has fallen', () => {
+    const over: Unrest = { ...settled, changes: 0.3, changedAtMs: start + 60_000 }
+    const atMs = start + 90_000
+    expect(isRestless(over, atMs)).toBe(false)
+    expect(isRestless(noteBurst(over, 28, atMs), atMs)).toBe(false)
+    expect(isRestless(noteBurst(over, 21, atMs), atMs)).toBe(true)
   })
 
   it('is none when a rate that has only held, or was still rising, turns out to be too low; a fall is one', () => {

@@ -20,6 +20,8 @@ export interface Unrest {
   isLeast: boolean
   /** The distance of a level that is met from the one known: the mean of late, as a logarithm. */
   spread: number
+  /** A rise begins after so many seconds without a refusal (`restless.ts`). */
+  quietSeconds: number
 }
 
 export const calm: Unrest = {
@@ -32,6 +34,7 @@ export const calm: Unrest = {
   falseAlarms: 0,
   isLeast: false,
   spread: 0.1,
+  quietSeconds: 1.1,
 }
 
 /** Levels this far apart are of two limits, those this near of one. */
@@ -113,11 +116,12 @@ function unsettled(before: Unrest, atMs: number): Unrest {
   return { ...before, changes, changedAtMs: atMs }
 }
 
-/** Notes that many refusals came at once: it may be a neighbour. */
-export function noteBurst(before: Unrest, atMs: number): Unrest {
+/** Notes that many refusals came at once, and the rate that they have left: it may be a neighbour. */
+export function noteBurst(before: Unrest, rate: number, atMs: number): Unrest {
   const isSearching = before.level === 0 || atMs - before.foundAtMs < searchMs
-  // A burst soon after unrest is what the last look has left.
-  if (isSearching || changesAt(before, atMs) > restlessAbove / 2) return before
+  // A burst soon after unrest is what the last look has left, unless the limit has fallen.
+  const isLeft = changesAt(before, atMs) > restlessAbove / 2 && apart(rate, before.level) < changedBy
+  if (isSearching || isLeft) return before
   const falseAlarms = before.falseAlarms + 1
   if (falseAlarms > mostFalseAlarms) return before
   return { ...before, changes: burstWeight, changedAtMs: atMs, falseAlarms }
