@@ -75,6 +75,7 @@ const plainProfile =
   /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)\/(company|in)\/([a-z0-9-]{1,200})\/?$/
 
 function foldProfileUrl(kind: ObjectKind, raw: string, hosts: readonly string[]): Canonical {
+  if (raw.length > maxUrlLength) return refuse(`it has more than ${maxUrlLength} characters`)
   const [, host, segment, slug] = plainProfile.exec(raw) ?? []
   if (host === undefined || !isOfNetwork(host, hosts)) return foldParsed(kind, raw, hosts)
   const found: ObjectKind = segment === 'company' ? 'company' : 'person'
@@ -86,7 +87,6 @@ function isOther(kind: ObjectKind, found: ObjectKind): string {
 }
 
 function foldParsed(kind: ObjectKind, raw: string, hosts: readonly string[]): Canonical {
-  if (raw.length > maxUrlLength) return refuse(`it has more than ${maxUrlLength} characters`)
   const text = raw.trim().replace(/^<|>$/g, '')
   if (text === '') return refuse('it is empty')
   if (/\s/.test(text)) return refuse('it contains white space')

@@ -76,4 +76,13 @@ describe('a plain address is read as the URL parser reads it', () => {
       params,
     )
   })
+
+  test('a longer one is refused, however plain it is', () => {
+    const long = `${'a.'.repeat(1_020)}profnet.com/in/jane`
+    const reason = 'it has more than 2048 characters'
+    expect(canonicalProfileUrl('person', long)).toEqual({ ok: false, reason })
+    expect(canonicalProfileUrl('person', around(long))).toEqual({ ok: false, reason })
+    // As long as a pattern cannot be matched against it.
+    expect(canonicalProfileUrl('person', 'a.'.repeat(10_000_000))).toEqual({ ok: false, reason })
+  })
 })

@@ -1,8 +1,14 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { dropDocument, keepDocument, keptDocument } from './answer-documents.ts'
 import { companyProfile } from './endpoints/company-profile.ts'
 import { creditsOf, warningsOf } from './schema/metadata.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => {
+  vi.runAllTimers()
+  vi.useRealTimers()
+})
 
 const count = fc.oneof(fc.integer(), fc.constant('7'), fc.constant(null), fc.jsonValue({ maxDepth: 1 }))
 const block = fc.record(
@@ -57,4 +63,15 @@ test('the oldest go where nobody drops them, and long texts are not kept', () =>
   const long = 'x'.repeat(16_001)
   keepDocument(long, {})
   expect(keptDocument(long)).toBeUndefined()
+})
+
+test('what nobody drops is forgotten after half a minute, and nothing is kept for good', () => {
+  companyProfile.decode('{"data":{"company_name":"Free of charge"}}')
+  vi.advanceTimersByTime(29_999)
+  expect(keptDocument('{"data":{"company_name":"Free of charge"}}')).toBeDefined()
+  vi.advanceTimersByTime(1)
+  expect(keptDocument('{"data":{"company_name":"Free of charge"}}')).toBeUndefined()
+  companyProfile.decode('{"data":{"company_name":"The next one"}}')
+  vi.advanceTimersByTime(30_000)
+  expect(keptDocument('{"data":{"company_name":"The next one"}}')).toBeUndefined()
 })

@@ -2,9 +2,15 @@
 const mostKept = 128
 /** V8 finds longer texts by their length alone. */
 const longestKept = 16_000
+/**
+ * What nobody drops is forgotten after so long: a free answer, one that could not be stored, one of which only a part was decoded.
+ * Answers hold personal data, and a process may live for months.
+ */
+const forgetAfterMs = 30_000
 
 /** The documents of answers that are not through yet, by their texts. */
 const kept = new Map<string, object>()
+let forgetting: NodeJS.Timeout | undefined
 
 /**
  * Keeps what the text of an answer was parsed to. An answer is read as a record, then for its cost, and for its fields, words and
@@ -14,6 +20,13 @@ export function keepDocument(text: string, document: object): void {
   if (text.length > longestKept) return
   if (kept.size >= mostKept) kept.delete(kept.keys().next().value as string)
   kept.set(text, document)
+  forgetting ??= setTimeout(forgetAll, forgetAfterMs).unref()
+}
+
+/** An answer that is under way is parsed once more. */
+function forgetAll(): void {
+  kept.clear()
+  forgetting = undefined
 }
 
 /** Returns the document of an answer that is not through yet; undefined where none is kept. */
@@ -21,7 +34,7 @@ export function keptDocument(text: string): object | undefined {
   return text.length > longestKept ? undefined : kept.get(text)
 }
 
-/** Called by the last reader of an answer, so that nothing stays in memory. */
+/** Called by the last reader of an answer. */
 export function dropDocument(text: string): void {
   if (text.length <= longestKept) kept.delete(text)
 }

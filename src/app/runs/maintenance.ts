@@ -7,6 +7,7 @@ import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
 import { indexNewTasks, indexTasks } from '../../store/search/index-tasks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
+import { soonWhile } from '../../timing/soon-while.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 import { obeyOrders } from '../money/spend-switch.ts'
@@ -68,7 +69,7 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
     },
     {
       name: 'compress pages that rest',
-      everyMs: 500,
+      everyMs: compressMs,
       roles: ['worker'],
       work: () => compressPages(context),
       setsPause: true,
@@ -111,15 +112,11 @@ function makeSearchable({ database, config, now }: Context): Promise<number | un
   return soonWhile(async () => (await indexTasks(database.db, options)) >= searchPage)
 }
 
+const compressMs = 500
+
 /** A worker that writes more than is compressed would need room for both. */
 function compressPages({ database }: Context): Promise<number | undefined> {
-  return soonWhile(async () => (await database.pages?.compress()) ?? false)
-}
-
-/** Returns the pause to the next time, while there is more. It leaves most of the time to others. */
-async function soonWhile(isMore: () => Promise<boolean>): Promise<number | undefined> {
-  const startMs = performance.now()
-  return (await isMore()) ? 3 * (performance.now() - startMs) : undefined
+  return soonWhile(async () => (await database.pages?.compress()) ?? false, compressMs)
 }
 
 /** In one transaction, while nobody waits for the ledger. */

@@ -5,8 +5,9 @@ export type Lane = 'hot' | 'background'
 /** Permission to send one request now. `done` must be called once, after any outcome: the shared pacer learns from it. */
 export interface SendPermit {
   /**
-   * Resolves when the request may go onto the wire; called directly before it does. It waits only where the service is known to
-   * serve so many requests at once and no more, and until one of them has ended.
+   * Resolves when the request may go onto the wire; called directly before it does. Requests that became ready as a group wait for
+   * each other, 300 ms at most. Where the service is known to serve so many requests at once and no more, it waits until one of them
+   * has ended.
    */
   ready(): Promise<void>
   done(response: { status: number; headers: Record<string, string> } | undefined): Promise<void>

@@ -102,6 +102,7 @@ export function createWaitingLine(
       { horizonMs: takesBlocks ? Math.max(blockMs, horizonMs) : horizonMs, knownVersion: known },
     )
     gate.told(answer.slots)
+    gate.paced(answer.intervalMs < fineMs ? 0 : answer.intervalMs)
     if (known !== undefined) reports.refreshed(known, answer)
     const nowMs = performance.now()
     clockMs = answer.nowMs - nowMs

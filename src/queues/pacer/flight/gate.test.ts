@@ -123,3 +123,104 @@ describe('the gate of a process', () => {
     expect(sent).toEqual(['a'])
   })
 })
+
+describe('while no limit is known', () => {
+  function clock() {
+    let nowMs = 1_000
+    let alarms: { atMs: number; ring: () => void }[] = []
+    const gate = createGate(
+      'this',
+      () => nowMs,
+      (ms, ring) => alarms.push({ atMs: nowMs + ms, ring }),
+    )
+    const left: Record<string, number> = {}
+    const depart = (id: string, lane: 'hot' | 'background' = 'background') => {
+      gate.granted(id, lane)
+      gate.depart(id, () => (left[id] = nowMs - 1_000))
+    }
+    const wait = (ms: number) => {
+      for (const endMs = nowMs + ms; ;) {
+        const next = alarms.toSorted((a, b) => a.atMs - b.atMs)[0]
+        if (!next || next.atMs > endMs) return void (nowMs = endMs)
+        alarms = alarms.filter((alarm) => alarm !== next)
+        nowMs = Math.max(nowMs, next.atMs)
+        next.ring()
+      }
+    }
+    /** A process that does not get its turn rings its alarms late. */
+    const stall = (ms: number) => {
+      nowMs += ms
+      wait(0)
+    }
+    return { gate, left, depart, wait, stall }
+  }
+
+  test('what became ready as a group leaves apart, and what comes evenly waits for nothing', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(50)
+    for (const id of ['a', 'b', 'c']) depart(id)
+    expect(left).toEqual({ a: 0 })
+    wait(200)
+    expect(left).toEqual({ a: 0, b: 47.5, c: 95 })
+    depart('d')
+    wait(50)
+    depart('e')
+    expect(left).toMatchObject({ d: 200, e: 250 })
+  })
+
+  test('a late timer is made up for, by no gap below 0.6 of the interval', () => {
+    const { gate, left, depart, wait, stall } = clock()
+    gate.paced(50)
+    for (const id of ['a', 'b', 'c', 'd']) depart(id)
+    stall(57.5)
+    wait(10)
+    stall(77.5)
+    wait(100)
+    expect(left).toEqual({ a: 0, b: 57.5, c: 145, d: 175 })
+  })
+
+  test('a press leaves at once, and the next of a group keeps away from it', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(40)
+    depart('a')
+    depart('b')
+    wait(20)
+    depart('press', 'hot')
+    wait(100)
+    expect(left).toEqual({ a: 0, press: 20, b: 58 })
+  })
+
+  test('nothing waits longer than 300 ms for that', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(10_000)
+    for (const id of ['a', 'b', 'c']) depart(id)
+    wait(299)
+    expect(left).toEqual({ a: 0 })
+    wait(1)
+    expect(left).toEqual({ a: 0, b: 300, c: 300 })
+  })
+
+  test('a request that is given up meanwhile is not sent, and the next takes its turn', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(50)
+    for (const id of ['a', 'b', 'c']) depart(id)
+    gate.landed('b', false)
+    wait(200)
+    expect(left).toEqual({ a: 0, c: 47.5 })
+  })
+
+  test('permits at a fine interval, and those of slots, are not held apart', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(50)
+    depart('a')
+    depart('b')
+    gate.told(given(3))
+    expect(left).toEqual({ a: 0, b: 0 })
+    gate.told(undefined)
+    wait(100)
+    gate.paced(0)
+    depart('c')
+    depart('d')
+    expect(left).toMatchObject({ c: 100, d: 100 })
+  })
+})

@@ -1,5 +1,6 @@
 /**
- * The gate of one process in front of the wire: no more requests under way than its share of the limit. Open while no limit is known.
+ * The gate of one process in front of the wire: no more requests under way than its share of the limit. While no limit is known, it
+ * keeps requests of the background apart: they get their permits evenly, and what is done before they are sent is done in groups.
  *
  * A token is asked for when a slot will soon be free, and the slot is taken directly before the request is sent: what is done
  * between the two does not keep a slot from others.
@@ -10,6 +11,8 @@ import type { SlotsAsked, SlotsGiven } from './leases.ts'
 interface Flying {
   lane: Lane
   grantedMs: number
+  /** It could be sent since. */
+  readyMs: number
   /** On the wire since. */
   leftMs?: number
   /** It waited for a slot: the rate was not the bottleneck. */
@@ -34,8 +37,22 @@ const renewMs = 1_000
 const smoothing = 0.1
 /** Without a share of its own, a process asks this often for one. */
 const shareAskMs = 40
+/**
+ * Requests of a group leave at this share of the interval. With less they would stand close together, and with more the line would
+ * never be empty again.
+ */
+const apartPart = 0.95
+/** A timer that was late is made up for, by at most this share of it. */
+const latePart = 0.35
+/** Nothing waits longer for that: an outage of the database makes many ready at once, and their proofs grow old. */
+const longestApartMs = 300
+const earlyMs = 0.3
 
-export function createGate(process: string, now: () => number) {
+export function createGate(
+  process: string,
+  now: () => number,
+  after: (ms: number, work: () => void) => void = (ms, work) => void setTimeout(work, ms),
+) {
   const flights = new Map<string, Flying>()
   let given: SlotsGiven | undefined
   /** The request beyond the limit has been sent, or refusals came since: the share is less until the next answer of Redis. */
@@ -47,6 +64,10 @@ export function createGate(process: string, now: () => number) {
   /** The usual time between two requests that had to wait. */
   let usualMs = 0
   let lastLeftMs = 0
+  let permitsMs = 0
+  /** The next request of the background leaves no sooner. */
+  let nextLeavesMs = -Infinity
+  let isWoken = false
 
   function share(): number {
     return given ? Math.min(toldUnderWay, Math.max(0, given.share - lessBy)) : Infinity
@@ -57,8 +78,24 @@ export function createGate(process: string, now: () => number) {
       const ready = [...flights.values()].filter((flight) => flight.go)
       const next = ready.find(({ lane }) => lane === 'hot') ?? ready[0]
       if (!next?.go || underWay >= share()) return
+      const inMs = leavesInMs(next)
+      if (inMs > earlyMs) return wakeIn(inMs)
       leave(next, next.go)
     }
+  }
+
+  /** A press waits for nobody, and a slot is not left empty. */
+  function leavesInMs({ lane, readyMs }: Flying): number {
+    return given || lane === 'hot' ? 0 : Math.min(nextLeavesMs, readyMs + longestApartMs) - now()
+  }
+
+  function wakeIn(ms: number): void {
+    if (isWoken) return
+    isWoken = true
+    after(ms, () => {
+      isWoken = false
+      free()
+    })
   }
 
   function leave(flight: Flying, go: () => void): void {
@@ -66,6 +103,8 @@ export function createGate(process: string, now: () => number) {
     flight.leftMs = now()
     if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
     lastLeftMs = flight.leftMs
+    const lateMs = Math.max(0, Math.min(lastLeftMs - nextLeavesMs, latePart * permitsMs))
+    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartPart * permitsMs
     underWay += 1
     // A request that left before a limit was known kept to none.
     flight.isFull = !given || underWay >= share()
@@ -103,7 +142,12 @@ export function createGate(process: string, now: () => number) {
 
     /** A token was granted for a request that will be sent. */
     granted(id: string, lane: Lane): void {
-      flights.set(id, { lane, grantedMs: now(), isBound: false, isFull: false })
+      flights.set(id, { lane, grantedMs: now(), readyMs: now(), isBound: false, isFull: false })
+    },
+
+    /** Permits are given in these intervals now. 0: so close to each other that they need not be apart. */
+    paced(intervalMs: number): void {
+      permitsMs = intervalMs
     },
 
     /** Calls `go` when the request may be sent, at once or later. A request that is not known may be sent at once. */
@@ -111,6 +155,7 @@ export function createGate(process: string, now: () => number) {
       const flight = flights.get(id)
       if (!flight || flight.leftMs !== undefined) return go()
       flight.isBound = underWay >= share()
+      flight.readyMs = now()
       flight.go = go
       free()
     },
