@@ -118,3 +118,14 @@ test('while the pace is being found, successes are told soon at any pace', () =>
   expect(holdMs({ ...found, phase: 'learn' }, 50, settings)).toBe(50)
   expect(holdMs({ ...found, phase: 'learn', rate: settings.maxPerSecond }, 50, settings)).toBe(250)
 })
+
+test('a request counts where it left, not where its permit was given', async () => {
+  const { reports, now } = await started(100)
+  const { grantId } = outcome('ok')
+  await vi.advanceTimersByTimeAsync(250)
+  const flight = { leftMs: performance.now(), isBound: false, isFull: false }
+  await vi.advanceTimersByTimeAsync(400)
+  void reports.add({ grantId, kind: 'ok' }, performance.now(), flight)
+  await vi.advanceTimersByTimeAsync(50)
+  expect(now().learner.history.at(-1)?.atMs).toBe(Math.round(flight.leftMs))
+})

@@ -151,7 +151,9 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
   }
 }
 
+/** A request counts where it left: its permit may be older by what was done in a group before. */
 function onClock(outcome: Outcome, offsetMs: number): Outcome {
   const { atMs, leftMs } = outcome
-  return { ...outcome, atMs: atMs + offsetMs, leftMs: leftMs === undefined ? undefined : leftMs + offsetMs }
+  const left = leftMs === undefined ? undefined : leftMs + offsetMs
+  return { ...outcome, atMs: atMs + offsetMs, leftMs: left, sentAtMs: left ?? outcome.sentAtMs }
 }

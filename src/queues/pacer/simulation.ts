@@ -166,7 +166,13 @@ export function simulate(scenario: Scenario): Run {
       const { atMs: sentAtMs, ...facts } = grant
       const hadRoom = waiting > 0 && gate.room() > 0
       const landed = gate.landed(id, !served)
-      held.push({ ...facts, ...landed, sentAtMs, atMs: events.now(), kind: served ? 'ok' : 'limited' })
+      held.push({
+        ...facts,
+        ...landed,
+        sentAtMs: landed?.leftMs ?? sentAtMs,
+        atMs: events.now(),
+        kind: served ? 'ok' : 'limited',
+      })
       if (held.length === 1) heldSinceMs = events.now()
       waiting++
       const permit = waiting === 1 ? stock.take(events.now()) : undefined
