@@ -50,6 +50,23 @@ describe('the gate of a process', () => {
     expect(sent).toEqual(['a', 'c', 'd'])
   })
 
+  test('asks for more where it takes long to prepare a request, and for a bounded number', () => {
+    const roomAfter = (preparedMs: number, servedMs: number) => {
+      const { gate, wait } = stage()
+      gate.told(given(4))
+      gate.granted('a', 'background')
+      wait(preparedMs)
+      gate.depart('a', () => {})
+      wait(servedMs)
+      gate.landed('a', false)
+      return gate.room()
+    }
+    expect(roomAfter(1, 100)).toBe(4 + 2)
+    // In the 50 ms that one is prepared, two of four slots become free.
+    expect(roomAfter(50, 100)).toBe(4 + 5)
+    expect(roomAfter(300, 10)).toBe(4 + 64)
+  })
+
   test('asks for no more tokens than will soon have a slot', () => {
     const { gate, depart } = stage()
     gate.told(given(4))

@@ -31,6 +31,9 @@ export interface Landed {
 /** Granted requests that stand ready for the next slot, as a share of the slots. */
 const readyPart = 0.5
 const fewestReady = 2
+/** Requests that are being prepared, as a multiple of what leaves in the time that this takes. */
+const preparingPart = 2.5
+const mostPreparing = 64
 /** A request that has not ended by now never tells. */
 const lostMs = 600_000
 const renewMs = 1_000
@@ -63,6 +66,9 @@ export function createGate(
   let underWay = 0
   /** The usual time between two requests that had to wait. */
   let usualMs = 0
+  /** The usual time from a token to its request standing ready, and that of a request under way. */
+  const preparedMs = usual()
+  const servedMs = usual()
   let lastLeftMs = 0
   let permitsMs = 0
   /** The next request of the background leaves no sooner. */
@@ -112,6 +118,13 @@ export function createGate(
     go()
   }
 
+  /** Tokens for requests that are not on the wire: with fewer, slots would be empty while the next requests are prepared. */
+  function ahead(slots: number): number {
+    const leaving = servedMs.value > 0 ? (slots * preparedMs.value) / servedMs.value : 0
+    const preparing = Math.min(mostPreparing, Math.ceil(preparingPart * leaving))
+    return Math.max(fewestReady, Math.floor(readyPart * slots), preparing)
+  }
+
   /** Slots that were given and are neither used nor of its share any more. */
   function owes(): boolean {
     return given !== undefined && given.held > Math.max(underWay, wanted(0) === 0 ? 0 : given.share)
@@ -134,10 +147,7 @@ export function createGate(
     room(): number {
       const slots = share()
       if (slots === Infinity) return Infinity
-      return Math.max(
-        0,
-        slots + (slots > 0 ? Math.max(fewestReady, Math.floor(readyPart * slots)) : 0) - flights.size,
-      )
+      return Math.max(0, slots + (slots > 0 ? ahead(slots) : 0) - flights.size)
     },
 
     /** A token was granted for a request that will be sent. */
@@ -156,6 +166,7 @@ export function createGate(
       if (!flight || flight.leftMs !== undefined) return go()
       flight.isBound = underWay >= share()
       flight.readyMs = now()
+      preparedMs.see(flight.readyMs - flight.grantedMs)
       flight.go = go
       free()
     },
@@ -167,6 +178,7 @@ export function createGate(
       flights.delete(id)
       if (flight.leftMs === undefined) return undefined
       underWay -= 1
+      if (!isRefused) servedMs.see(now() - flight.leftMs)
       if (isRefused && flight.isFull && given && share() > 1) lessBy += 1
       free()
       return { leftMs: flight.leftMs, isBound: flight.isBound, isFull: flight.isFull }
@@ -198,6 +210,18 @@ export function createGate(
       if (owes()) return 0
       if (wanted(waiting) === 0 && given.held === 0) return Infinity
       return Math.max(0, askedMs + (given.share === 0 ? shareAskMs : renewMs) - now())
+    },
+  }
+}
+
+/** A mean of the last dozen or so, from the first on. */
+function usual() {
+  let seen = 0
+  return {
+    value: 0,
+    see(ms: number): void {
+      seen += 1
+      this.value += Math.max(smoothing, 1 / seen) * (ms - this.value)
     },
   }
 }
