@@ -1,6 +1,6 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
-import { stepGathering } from '../../store/database/gathering.ts'
+import { gatheringOf } from '../../store/database/gathering.ts'
 import { goFirst } from '../../store/database/go-first.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
@@ -89,7 +89,7 @@ export async function startWorkerRuntime(
   })
   const backgroundAdvance: Advance = {
     ...advance,
-    advanceTasksWaitingFor: gatherAdvance(advance, stepGathering),
+    advanceTasksWaitingFor: gatherAdvance(advance, gatheringOf(context.database.db)),
   }
   const enqueuer = startEnqueuer({
     lookups,

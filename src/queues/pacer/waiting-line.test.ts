@@ -13,8 +13,8 @@ function openGate() {
 
 const noReports = { ripeVersion: () => undefined, refreshed: () => {} }
 
-function lineOn(shared: SharedState) {
-  return createWaitingLine(shared, { horizonMs: 20 }, openGate(), noReports)
+function lineOn(shared: SharedState, gate = openGate()) {
+  return createWaitingLine(shared, { horizonMs: 20 }, gate, noReports)
 }
 
 const slowTokens = () => evenTokens(200)
@@ -59,6 +59,23 @@ test('a hot request overtakes background requests that hold tokens and wait', as
     'background 4 true',
     'hot true',
   ])
+})
+
+test('a hot request that has taken the token of another leaves as a hot one, and the other does not', async () => {
+  const gate = openGate()
+  const lanes = new Map<string, string>()
+  vi.spyOn(gate, 'granted').mockImplementation((id, lane) => void lanes.set(id, lane))
+  const line = lineOn(evenTokens(), gate)
+  const take = async (lane: 'hot' | 'background') => {
+    const answer = await line.take({ lane, maxWaitMs: 1_000 })
+    return answer.granted ? lanes.get(answer.grantId) : undefined
+  }
+  const background = [1, 2, 3].map(() => take('background'))
+  await vi.advanceTimersByTimeAsync(2)
+  const hot = take('hot')
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await hot).toBe('hot')
+  expect(await Promise.all(background)).toEqual(['background', 'background', 'background'])
 })
 
 test('of two hot requests none takes the other’s token', async () => {

@@ -23,6 +23,11 @@ interface Waiter {
 const leastGap = 0.6
 const earlyMs = 0.3
 const longestPauseMs = 250
+/**
+ * Requests whose permits are closer are not held apart in front of the wire: timers are as coarse as a fifth of that, and the wait for
+ * it would need more lookups at a time than a worker has.
+ */
+const heldApartMs = 8
 const mostAtOnce = 50
 
 export interface TakeOptions {
@@ -102,7 +107,7 @@ export function createWaitingLine(
       { horizonMs: takesBlocks ? Math.max(blockMs, horizonMs) : horizonMs, knownVersion: known },
     )
     gate.told(answer.slots)
-    gate.paced(answer.intervalMs < fineMs ? 0 : answer.intervalMs)
+    gate.paced(answer.intervalMs < heldApartMs ? 0 : answer.intervalMs)
     if (known !== undefined) reports.refreshed(known, answer)
     const nowMs = performance.now()
     clockMs = answer.nowMs - nowMs
@@ -160,9 +165,10 @@ export function createWaitingLine(
     if (holder) {
       holder.waiter.wasOvertaken = true
       holder.waiter = waiter
+      gate.granted(holder.grantId, waiter.lane)
     }
     const gapMs = intervalMs < fineMs ? 0 : leastGap * intervalMs
-    gate.granted(grantId, waiter.lane)
+    gate.granted(grantId, next.lane)
     held.push({ waiter: next, grantId, dueMs: dueMs - nowMs <= 1 ? nowMs : dueMs, gapMs })
     useDue()
   }

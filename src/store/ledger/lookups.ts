@@ -9,7 +9,7 @@ import { stoppedAmong } from '../contract/operation-states.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { JustNow } from '../../timing/just-now.ts'
 import type { Database } from '../database/database.ts'
-import { stepWaits } from '../database/gathering.ts'
+import { waitsOf } from '../database/gathering.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import { indefinitely, type LookupState } from '../database/tables/states.ts'
@@ -151,7 +151,7 @@ export function createLookupLedger(
       }
     },
 
-    get: coalesceWhileBusy(getAll, (key) => key, stepWaits),
+    get: coalesceWhileBusy(getAll, (key) => key, waitsOf(db)),
 
     async facts(keys, { orSettledHere = false } = {}) {
       if (keys.length === 0) return new Map()

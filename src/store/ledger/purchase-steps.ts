@@ -6,7 +6,7 @@ import { openChargeStates, type Charge, type ChargeState } from '../../domain/pa
 import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
-import { stepWaits } from '../database/gathering.ts'
+import { waitsOf } from '../database/gathering.ts'
 import { inOneTransaction } from '../database/postgres/one-trip.ts'
 import { findSameWithAny } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
@@ -140,13 +140,14 @@ export function createPurchaseSteps(
     }
   }
 
-  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, stepWaits)
-  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, stepWaits)
-  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, stepWaits)
+  const waits = waitsOf(db)
+  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id, waits)
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id, waits)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id, waits)
 
   return {
-    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, stepWaits),
-    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, stepWaits),
+    unanswered: coalesceWhileBusy(unansweredAll, (key) => key, waits),
+    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, waits),
     maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
