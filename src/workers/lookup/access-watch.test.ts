@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { AccessRefusedError, RetriableError } from '../../domain/errors.ts'
+import { AccessRefusedError, FatalError, RetriableError } from '../../domain/errors.ts'
 import { lookupKey, type LookupKey } from '../../domain/keys.ts'
 import { createAccessWatch, type AccessWatch } from './access-watch.ts'
 
@@ -141,4 +141,28 @@ test('other errors pass as they are, and show nothing', async () => {
   const timeout = new RetriableError('timeout', 'no answer')
   await expect(watch('e', keyOf('a'), () => Promise.reject(timeout))).rejects.toBe(timeout)
   expect(await refused('only', 'e')).toBe('access_undecided')
+})
+
+describe('a lookup that the credits do not cover', () => {
+  const overQuota = new FatalError('over_quota', 'the quota is exceeded (41691)', {
+    details: { status: 416, code: 41691 },
+  })
+  const attempt = (name: string) =>
+    watch('company.profile', keyOf(name), () => Promise.reject(overQuota)).catch((error: unknown) => error)
+
+  test('stops the run when others are not covered either', async () => {
+    await attempt('one')
+    await attempt('two')
+    expect(await attempt('three')).toMatchObject({
+      name: 'AccessRefusedError',
+      code: 'over_quota',
+      message: expect.stringMatching(/credits.*used up \(416, code 41691\)/),
+    })
+  })
+
+  test('ends alone, with what the service said, when another one is answered after it', async () => {
+    expect(await attempt('dear')).toBeInstanceOf(RetriableError)
+    await answered('other')
+    expect(await attempt('dear')).toBe(overQuota)
+  })
 })

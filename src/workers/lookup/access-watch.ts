@@ -38,6 +38,7 @@ const mostLooks = 4
 /** The longest that it waits for those that are. */
 const longestWaitMs = 2 * 60_000
 const firstWaitMs = 500
+const overQuota = 'over_quota'
 
 /**
  * Decides what a refusal of access is about (docs/decisions/0017-refused-access.md). An edge in front of the service may
@@ -62,8 +63,9 @@ export function createAccessWatch({ now }: { now: () => Date }): AccessWatch {
     endpoint.underWay.add(key)
     try {
       await request()
-    } catch (error) {
-      if (!(error instanceof AccessRefusedError)) throw error
+    } catch (thrown) {
+      const error = refusalOf(thrown)
+      if (!error) throw thrown
       endpoint.refusedSinceAnswer.add(key)
       const refused = { error, refusedAtMs: now().getTime(), answersBefore: endpoint.answers, looks: 0 }
       throw decide(endpoint, key, refused)
@@ -124,7 +126,17 @@ function unknownEndpoint(): Endpoint {
   }
 }
 
-function aboutLookup({ details }: AccessRefusedError): FatalError {
+/** A lookup has no page beyond a limit: when others are refused as well, it is the account that has no credits left. */
+function refusalOf(error: unknown): AccessRefusedError | undefined {
+  if (error instanceof AccessRefusedError) return error
+  if (!(error instanceof FatalError) || error.code !== overQuota) return undefined
+  const { code = 'none' } = error.details
+  const message = `the account's credits or its quota are used up (416, code ${code}): add credits, or wait until the quota is renewed, and start again`
+  return new AccessRefusedError(overQuota, message, { details: error.details, cause: error })
+}
+
+function aboutLookup({ details, cause }: AccessRefusedError): FatalError {
+  if (cause instanceof FatalError) return cause
   const message = `the service answers ${details['status']} to this lookup and not to others; something in front of it may refuse what the request contains`
   return new FatalError('access_refused', message, { details })
 }
