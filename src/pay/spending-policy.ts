@@ -154,14 +154,22 @@ function checkValues(
 
 /**
  * Checks terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. Whether a
- * database can keep their texts was found then too, and is not looked for in each lookup.
+ * database can keep their texts is looked for once after each reading: a version before may have admitted others.
  */
 export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked): boolean {
-  if (!policy.order.includes(terms.protocol)) return false
+  if (!policy.order.includes(terms.protocol) || !canBeKept(terms)) return false
   const { amountAtomic, ...rest } = terms
   const decimals = moneyOf[terms.protocol]?.decimals ?? atomicDecimals
   const amount = String(amountAtomic / 10n ** BigInt(atomicDecimals - decimals))
   return checkValues({ ...rest, amount }, policy, terms.payTo, asked).ok
+}
+
+const kept = new WeakSet<Terms>()
+
+function canBeKept(terms: Terms): boolean {
+  if (!kept.has(terms) && !isStorable(terms)) return false
+  kept.add(terms)
+  return true
 }
 
 const atomicDecimals = 6
