@@ -3,8 +3,8 @@ const mostKept = 128
 /** V8 finds longer texts by their length alone. */
 const longestKept = 16_000
 /**
- * A document that nobody drops is forgotten after so long: that of a free answer, of one that could not be stored, of one that was decoded in part.
- * Answers hold personal data, and a process may live for months.
+ * A document that nobody drops is forgotten after so long: that of a free answer, of one that could not be stored, of one that
+ * was decoded in part. Answers hold personal data, and a process may live for months.
  */
 const forgetAfterMs = 30_000
 
