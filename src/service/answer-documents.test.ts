@@ -1,14 +1,10 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { dropDocument, keepDocument, keptDocument } from './answer-documents.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { AnswerDocuments, answerDocuments } from './answer-documents.ts'
 import { companyProfile } from './endpoints/company-profile.ts'
 import { creditsOf, warningsOf } from './schema/metadata.ts'
 
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => {
-  vi.runAllTimers()
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const count = fc.oneof(fc.integer(), fc.constant('7'), fc.constant(null), fc.jsonValue({ maxDepth: 1 }))
 const block = fc.record(
@@ -32,10 +28,10 @@ const body = fc
 test('an answer says the same of its cost and its warnings, whether its document is kept or not', () => {
   fc.assert(
     fc.property(body, (text) => {
-      dropDocument(text)
+      answerDocuments.drop(text)
       const read = [creditsOf(text), warningsOf(text)]
       companyProfile.decode(text)
-      expect(keptDocument(text)).toEqual(JSON.parse(text))
+      expect(answerDocuments.of(text)).toEqual(JSON.parse(text))
       expect([creditsOf(text), warningsOf(text)]).toEqual(read)
     }),
   )
@@ -44,34 +40,38 @@ test('an answer says the same of its cost and its warnings, whether its document
 test('what was decoded is kept until it is dropped, and a text that is no JSON is not', () => {
   for (const text of ['{', 'null', '7', '']) {
     companyProfile.decode(text)
-    expect(keptDocument(text)).toBeUndefined()
+    expect(answerDocuments.of(text)).toBeUndefined()
   }
   const text = '{"data":{"company_name":"Acme"}}'
   const { data } = companyProfile.decode(text)
-  expect((keptDocument(text) as { data: unknown }).data).toBe(data)
-  dropDocument(text)
-  expect(keptDocument(text)).toBeUndefined()
+  expect((answerDocuments.of(text) as { data: unknown }).data).toBe(data)
+  answerDocuments.drop(text)
+  expect(answerDocuments.of(text)).toBeUndefined()
 })
 
 test('the oldest go where nobody drops them, and long texts are not kept', () => {
-  keepDocument('first', {})
-  for (let each = 0; each < 127; each++) keepDocument(`text ${each}`, {})
-  expect(keptDocument('first')).toBeDefined()
-  keepDocument('one more', {})
-  expect(keptDocument('first')).toBeUndefined()
-  expect(keptDocument('one more')).toBeDefined()
+  const documents = new AnswerDocuments()
+  documents.keep('first', {})
+  for (let each = 0; each < 127; each++) documents.keep(`text ${each}`, {})
+  expect(documents.of('first')).toBeDefined()
+  documents.keep('one more', {})
+  expect(documents.of('first')).toBeUndefined()
+  expect(documents.of('one more')).toBeDefined()
   const long = 'x'.repeat(16_001)
-  keepDocument(long, {})
-  expect(keptDocument(long)).toBeUndefined()
+  documents.keep(long, {})
+  expect(documents.of(long)).toBeUndefined()
 })
 
+// An instance of its own: the process's may have begun to wait by the real clock, for another file of this worker.
 test('what nobody drops is forgotten after half a minute, and nothing is kept for good', () => {
-  companyProfile.decode('{"data":{"company_name":"Free of charge"}}')
+  vi.useFakeTimers()
+  const documents = new AnswerDocuments()
+  documents.keep('free of charge', {})
   vi.advanceTimersByTime(29_999)
-  expect(keptDocument('{"data":{"company_name":"Free of charge"}}')).toBeDefined()
+  expect(documents.of('free of charge')).toBeDefined()
   vi.advanceTimersByTime(1)
-  expect(keptDocument('{"data":{"company_name":"Free of charge"}}')).toBeUndefined()
-  companyProfile.decode('{"data":{"company_name":"The next one"}}')
+  expect(documents.of('free of charge')).toBeUndefined()
+  documents.keep('the next one', {})
   vi.advanceTimersByTime(30_000)
-  expect(keptDocument('{"data":{"company_name":"The next one"}}')).toBeUndefined()
+  expect(documents.of('the next one')).toBeUndefined()
 })

@@ -8,33 +8,37 @@ const longestKept = 16_000
  */
 const forgetAfterMs = 30_000
 
-/** The documents of answers that are not through yet, by their texts. */
-const kept = new Map<string, object>()
-let forgetting: NodeJS.Timeout | undefined
-
 /**
- * Keeps what the text of an answer was parsed to. An answer is read as a record, then for its cost, and for its fields, words and
+ * What the texts of answers were parsed to. An answer is read as a record, then for its cost, and for its fields, words and
  * warnings once it is stored, with other answers in between: it is parsed once for all of these. Nobody may change a document.
  */
-export function keepDocument(text: string, document: object): void {
-  if (text.length > longestKept) return
-  if (kept.size >= mostKept) kept.delete(kept.keys().next().value as string)
-  kept.set(text, document)
-  forgetting ??= setTimeout(forgetAll, forgetAfterMs).unref()
+export class AnswerDocuments {
+  readonly #kept = new Map<string, object>()
+  #forgetting: NodeJS.Timeout | undefined
+
+  keep(text: string, document: object): void {
+    if (text.length > longestKept) return
+    if (this.#kept.size >= mostKept) this.#kept.delete(this.#kept.keys().next().value as string)
+    this.#kept.set(text, document)
+    this.#forgetting ??= setTimeout(() => this.#forgetAll(), forgetAfterMs).unref()
+  }
+
+  /** Returns the document of an answer that is not through yet; undefined where none is kept. */
+  of(text: string): object | undefined {
+    return text.length > longestKept ? undefined : this.#kept.get(text)
+  }
+
+  /** Called by the last reader of an answer. */
+  drop(text: string): void {
+    if (text.length <= longestKept) this.#kept.delete(text)
+  }
+
+  /** An answer that is under way is parsed once more. */
+  #forgetAll(): void {
+    this.#kept.clear()
+    this.#forgetting = undefined
+  }
 }
 
-/** An answer that is under way is parsed once more. */
-function forgetAll(): void {
-  kept.clear()
-  forgetting = undefined
-}
-
-/** Returns the document of an answer that is not through yet; undefined where none is kept. */
-export function keptDocument(text: string): object | undefined {
-  return text.length > longestKept ? undefined : kept.get(text)
-}
-
-/** Called by the last reader of an answer. */
-export function dropDocument(text: string): void {
-  if (text.length <= longestKept) kept.delete(text)
-}
+/** The documents of the answers that this process reads. */
+export const answerDocuments = new AnswerDocuments()

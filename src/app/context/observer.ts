@@ -4,7 +4,7 @@ import type { Currency, Protocol, Terms } from '../../domain/payment.ts'
 import { currencyOf } from '../../domain/payment.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { PaidRequest } from '../../pay/purchase.ts'
-import { keptDocument } from '../../service/answer-documents.ts'
+import { answerDocuments } from '../../service/answer-documents.ts'
 import { valueAt } from '../../service/calls/json-path.ts'
 import type { Catalogue } from '../../service/catalogue/catalogue.ts'
 import { createShapeCounts, type ShapeCounts } from '../../service/observations/answer-shape.ts'
@@ -88,7 +88,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function note({ operation, endpoint }: PaidRequest, body: string, protocol: Protocol): void {
-    const answer: unknown = keptDocument(body) ?? JSON.parse(body)
+    const answer: unknown = answerDocuments.of(body) ?? JSON.parse(body)
     noteFieldsOf(operation, answer)
     const cost = statedCost(creditsOf(answer)?.totalCreditCost)
     // Nothing found costs nothing, and is no price.

@@ -23,7 +23,7 @@ import { seedSecret } from '../../pay/payment-seed.ts'
 import type { Purchase } from '../../pay/purchase.ts'
 import { createResolver, type Resolution } from '../../pay/resolver.ts'
 import { createX402 } from '../../pay/x402/protocol.ts'
-import { dropDocument } from '../../service/answer-documents.ts'
+import { answerDocuments } from '../../service/answer-documents.ts'
 import { answerError } from '../../service/answer-error.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
 import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
@@ -122,7 +122,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     onAnswer(request, body, protocol) {
       options.observer.answer(request, body, protocol)
       void warn(request, body)
-      dropDocument(body)
+      answerDocuments.drop(body)
     },
     onTerms: options.observer.price,
     onExchange: options.onExchange,

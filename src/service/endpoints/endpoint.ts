@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
-import { keepDocument } from '../answer-documents.ts'
+import { answerDocuments } from '../answer-documents.ts'
 import { isCreditBlock } from '../schema/metadata.ts'
 import { plainCheck } from '../schema/plain-check.ts'
 
@@ -32,7 +32,7 @@ export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: s
     } catch {
       return { outcome: 'unreadable', data: { raw: body } }
     }
-    if (typeof parsed === 'object' && parsed !== null) keepDocument(body, parsed)
+    if (typeof parsed === 'object' && parsed !== null) answerDocuments.keep(body, parsed)
     const data = withoutCredits((parsed as { data?: unknown } | null)?.data)
     if (data === null) return { outcome: 'not_found', data: null }
     if (isPlain(data)) return { outcome: 'found', data: data as Record<string, unknown> }

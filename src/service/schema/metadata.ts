@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { keptDocument } from '../answer-documents.ts'
+import { answerDocuments } from '../answer-documents.ts'
 
 /** More credits than an account can have or an answer can cost. A larger number counts as not stated. */
 const mostCredits = 1e12
@@ -120,7 +120,7 @@ function strings(value: unknown): string[] {
  */
 function answerIn(body: unknown, names: readonly string[]): Record<string, unknown> | undefined {
   if (typeof body !== 'string') return record(body)
-  const kept = keptDocument(body)
+  const kept = answerDocuments.of(body)
   if (kept) return record(kept)
   if (!body.includes('\\u') && names.every((name) => !body.includes(`"${name}"`))) return undefined
   try {
