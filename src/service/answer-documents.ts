@@ -20,7 +20,7 @@ export class AnswerDocuments {
     if (text.length > longestKept) return
     if (this.#kept.size >= mostKept) this.#kept.delete(this.#kept.keys().next().value as string)
     this.#kept.set(text, document)
-    this.#forgetting ??= setTimeout(() => this.#forgetAll(), forgetAfterMs).unref()
+    if (!this.#forgetting) this.#forgetting = setTimeout(() => this.#forgetAll(), forgetAfterMs).unref()
   }
 
   /** Returns the document of an answer that is not through yet; undefined where none is kept. */
