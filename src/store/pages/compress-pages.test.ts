@@ -13,21 +13,27 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-test('pages that rest are compressed, and it is told when some have waited for it too long', async () => {
-  // Each look at the clock takes a millisecond, so that a stretch is over after some pages.
-  let clock = 0
-  const nowMs = () => (clock += 1)
+/** Files in which each page has just been written. */
+function fill(names: readonly string[], pages: number, nowMs: () => number) {
   const paged = createPagedFiles(root, { least: pageBytes, nowMs })
   paged.begin()
-  const files = ['16384', '16385'].map((name) => {
+  const files = names.map((name) => {
     const path = join(root, 'base', '5', name)
-    const bytes = Buffer.alloc(50 * pageBytes, 'row')
+    const bytes = Buffer.alloc(pages * pageBytes, 'row')
     writeFileSync(path, bytes)
     const file = paged.grown(path, bytes.length)
     if (!file) throw new Error('the file has not moved into pages')
     file.write(bytes, 0, bytes.length, 0)
     return file
   })
+  return { paged, files }
+}
+
+test('pages that rest are compressed, and it is told when some have waited for it too long', async () => {
+  // Each look at the clock takes a millisecond, so that a stretch is over after some pages.
+  let clock = 0
+  const nowMs = () => (clock += 1)
+  const { paged, files } = fill(['16384', '16385'], 50, nowMs)
   const pages = createLedgerPages(paged, { nowMs })
   const resting = () => files.filter(({ restingSinceMs }) => restingSinceMs !== undefined).length
 
@@ -43,5 +49,22 @@ test('pages that rest are compressed, and it is told when some have waited for i
   for (; await pages.compress(); turns += 1) expect(turns).toBeLessThan(50)
   expect(turns).toBeGreaterThan(5)
   expect(resting()).toBe(0)
+  paged.close()
+})
+
+test('where many pages wait, a short rest is enough, until few wait', async () => {
+  let clock = 0
+  const nowMs = () => (clock += 0.001)
+  const { paged, files } = fill(['16384'], 17_000, nowMs)
+  const [file] = files
+  const pages = createLedgerPages(paged, { nowMs })
+  clock = 4_000
+  expect(await pages.compress()).toBe(false)
+  expect(file?.waiting).toBe(17_000)
+
+  clock = 10_000
+  for (let turns = 1; await pages.compress(); turns += 1) expect(turns).toBeLessThan(50)
+  expect(file?.waiting).toBeLessThanOrEqual(16_384)
+  expect(file?.waiting).toBeGreaterThan(6_000)
   paged.close()
 })

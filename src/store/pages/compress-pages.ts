@@ -9,6 +9,12 @@ export const pagedFiles = '0045-paged-files'
 const restingMs = 60_000
 /** Pages that have rested for so much longer are late: more are written than are compressed. */
 const lateMs = 15_000
+/**
+ * Once more pages than these wait (128 MB), so much rest is enough: a file keeps the room of all that have waited in it at a time.
+ * To compress a page once more takes less than a tenth of a millisecond.
+ */
+const mostWaiting = 16_384
+const shortRestMs = 5_000
 /** Other work has the thread in between. */
 const stretchMs = 10
 /** The same at the end of a command, when nobody waits: a flush to the disk is taken after each. */
@@ -54,11 +60,15 @@ export function createLedgerPages(
     return file && since(file) < writtenBeforeMs ? file.compress(writtenBeforeMs, nowMs() + forMs) : 0
   }
 
+  function waitMany(): boolean {
+    return [...paged.all()].reduce((sum, { waiting }) => sum + waiting, 0) > mostWaiting
+  }
+
   return {
     compress: () =>
       alone(async () => {
-        await compressOne(nowMs() - restingMs, stretchMs)
-        const lateBeforeMs = nowMs() - restingMs - lateMs
+        await compressOne(nowMs() - (waitMany() ? shortRestMs : restingMs), stretchMs)
+        const lateBeforeMs = nowMs() - (waitMany() ? shortRestMs : restingMs + lateMs)
         return [...paged.all()].some((file) => since(file) < lateBeforeMs)
       }),
     settle: (signal) =>

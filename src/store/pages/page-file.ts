@@ -49,6 +49,8 @@ export interface PageFile {
   truncate(size: number): void
   /** The time at which the page was written that has rested longest as it is; undefined without one. */
   readonly restingSinceMs: number | undefined
+  /** How many pages are as they are, and have not been found to be no smaller compressed. */
+  readonly waiting: number
   /**
    * Compresses pages that were written last before this time, at least one and then until the deadline. Returns how many it has
    * looked at: one that would not be smaller is left as it is.
@@ -242,6 +244,9 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
     },
     get restingSinceMs() {
       return written.values().next().value
+    },
+    get waiting() {
+      return written.size
     },
     async compress(writtenBeforeMs, untilMs) {
       assertOpen()
