@@ -44,6 +44,22 @@ test('values of every kind come back as PGlite itself reads them', async () => {
   expect(rows).toEqual((await client.query(select, [9_007_199_254_740_993n])).rows)
 })
 
+test('a list of any texts comes back as PGlite itself reads it', async () => {
+  const word = fc.constantFrom('a', 'acme.com', 'NULL', 'null', '', ' ', '{', '}', 'a,b', '"', '\\', 'é', null)
+  const list = fc.oneof(fc.array(word), fc.array(fc.oneof(text, word)))
+  await fc.assert(
+    fc.asyncProperty(list, async (texts) => {
+      const { rows } = await statements.run('select $1::text[] as list', [texts])
+      expect(rows).toEqual([{ list: texts }])
+    }),
+    { seed: testSeed(), numRuns: 300 },
+  )
+  const nested = `select array[array['a', 'b'], array['c', 'd']] as square, '[2:3]={a,b}'::text[] as shifted, $1::text[] as list`
+  expect(await statements.run(nested, [['a']])).toMatchObject({
+    rows: (await client.query(nested, [['a']])).rows,
+  })
+})
+
 test('an answer of many pieces is read as a whole', async () => {
   const select = `select n, repeat('é', n) as text from generate_series(1, $1::int) as n`
   const { rows } = await statements.run<{ n: number; text: string }>(select, [3_000])

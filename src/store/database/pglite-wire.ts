@@ -38,8 +38,20 @@ export interface Column {
 export function columnsOf(client: PGlite, fields: readonly { name: string; dataTypeID: number }[]): Column[] {
   return fields.map(({ name, dataTypeID }) => {
     const parser = client.parsers[dataTypeID]
-    return { name, read: (text) => (parser ? parser(text, dataTypeID) : text) }
+    const read = (text: string): unknown => (parser ? parser(text, dataTypeID) : text)
+    if (dataTypeID !== textArray) return { name, read }
+    return { name, read: (text) => plainTexts(text) ?? read(text) }
   })
+}
+
+/** Postgres' number of `text[]`, which PGlite does not name. */
+const textArray = 1_009
+
+/** Reads a list in which Postgres has quoted no text, and undefined of others; PGlite reads any list letter by letter. */
+function plainTexts(list: string): string[] | undefined {
+  if (list === '{}') return []
+  if (!/^\{[^{}"\\]*\}$/.test(list) || /null/i.test(list)) return undefined
+  return list.slice(1, -1).split(',')
 }
 
 /** The rows of one statement, and what each command of its exchange says that it has done. */
