@@ -45,7 +45,21 @@ test('values of every kind come back as PGlite itself reads them', async () => {
 })
 
 test('a list of any texts comes back as PGlite itself reads it', async () => {
-  const word = fc.constantFrom('a', 'acme.com', 'NULL', 'null', '', ' ', '{', '}', 'a,b', '"', '\\', 'é', null)
+  const word = fc.constantFrom(
+    'a',
+    'acme.com',
+    'NULL',
+    'null',
+    '',
+    ' ',
+    '{',
+    '}',
+    'a,b',
+    '"',
+    '\\',
+    'é',
+    null,
+  )
   const list = fc.oneof(fc.array(word), fc.array(fc.oneof(text, word)))
   await fc.assert(
     fc.asyncProperty(list, async (texts) => {

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { createPageFile, type PageFile } from './page-file.ts'
+import type { PageFile } from './page-file-type.ts'
+import { createPageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
 import { note } from './page-notes.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { PageFile } from './page-file.ts'
+import type { PageFile } from './page-file-type.ts'
 import { pageBytes } from './page-map.ts'
 
 /** A time after every page was written: all of them are compressed. */

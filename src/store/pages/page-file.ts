@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { promisify } from 'node:util'
 import { damagedPage, packPage, unpackPage } from './packed-page.ts'
+import type { PageFile } from './page-file-type.ts'
 import {
   assertMay,
   createPageMap,
@@ -23,45 +24,13 @@ import {
 import { onError, put as putBytes, type Put } from './put.ts'
 import { createSlots, type Slot } from './slots.ts'
 import { newFile, writeAnew } from './write-anew.ts'
+import { createWrittenPages } from './written-pages.ts'
 
 const zeros = Buffer.alloc(pageBytes)
 /** A file of which less than this is free is left as it is. */
 const freeShare = 0.1
-
-/**
- * The pages of one relation's file. A page is written as it is, in its place, as long as Postgres changes it; one that has not
- * been written for a while is compressed, to a third on average, and takes as many sectors of 512 bytes as it needs.
- *
- * Crash windows, beside those of `page-map.ts`:
- * - A page that Postgres writes again is written to a place of its own before the map points to it: killed in between, the file has
- *   the page of before.
- * - A page that is compressed has not changed, so Postgres' log would not restore it: the compressed page is flushed to the disk
- *   before the map points to it, and the map before the place of before is used again. A power cut leaves one of both. For a page that
- *   Postgres writes again there is no such order: PGlite runs without fsync.
- * - A file that is emptied has an empty map before it is cut off.
- * - The file is written anew beside itself, flushed, and takes its own name: killed in between, the old one is in use.
- */
-export interface PageFile {
-  /** In bytes, as Postgres sees it. */
-  readonly size: number
-  read(into: Int8Array | Uint8Array, offset: number, length: number, position: number): number
-  write(from: Int8Array | Uint8Array, offset: number, length: number, position: number): number
-  truncate(size: number): void
-  /** The time at which the page was written that has rested longest as it is; undefined without one. */
-  readonly restingSinceMs: number | undefined
-  /** How many pages are as they are, and have not been found to be no smaller compressed. */
-  readonly waiting: number
-  /**
-   * Compresses pages that were written last before this time, at least one and then until the deadline. Returns how many it has
-   * looked at: one that would not be smaller is left as it is.
-   */
-  compress(writtenBeforeMs: number, untilMs: number): Promise<number>
-  /** Writes the file anew without the free room in it. Returns the bytes that this has freed. */
-  shrink(): number
-  /** Waits until all of it is on the disk. */
-  flush(): void
-  close(): void
-}
+/** 32 MB. */
+const mostWritten = 4_096
 
 /** A page that was compressed, and the time at which it had been written. */
 interface Moved {
@@ -71,14 +40,39 @@ interface Moved {
 }
 
 /** Makes a file of pages, without any. What was there is gone. */
-export function createPageFile(path: string, nowMs: () => number, put: Put = putBytes): PageFile {
+export function createPageFile(path: string, nowMs: () => number, options: Options = {}): PageFile {
   rmSync(path, { force: true })
-  closeSync(newFile(path, put))
-  return openPageFile(path, nowMs, put)
+  closeSync(newFile(path, options.put ?? putBytes))
+  return openPageFile(path, nowMs, options)
 }
 
-/** Tests give a `put` that a kill interrupts. */
-export function openPageFile(path: string, nowMs: () => number, put: Put = putBytes): PageFile {
+interface Options {
+  /** Tests give one that a kill interrupts. */
+  put?: Put
+  /** So many pages are whole, and from then on a compressed one that is written stays compressed. */
+  most?: number
+}
+
+/**
+ * The pages of one relation's file. A page is written as it is, in its place, as long as Postgres changes it; one that has not
+ * been written for a while is compressed, to a third on average, and takes as many sectors of 512 bytes as it needs. A compressed
+ * page that Postgres writes again is whole again, unless many are: a table that is vacuumed has each of its pages written once, in
+ * one statement, and would take the room of all of them whole.
+ *
+ * Crash windows, beside those of `page-map.ts`:
+ * - A compressed page that Postgres writes again is written to a place of its own before the map points to it: killed in between,
+ *   the file has the page of before.
+ * - A page that is compressed has not changed, so Postgres' log would not restore it: the compressed page is flushed to the disk
+ *   before the map points to it, and the map before the place of before is used again. A power cut leaves one of both. For a page that
+ *   Postgres writes again there is no such order: PGlite runs without fsync.
+ * - A file that is emptied has an empty map before it is cut off.
+ * - The file is written anew beside itself, flushed, and takes its own name: killed in between, the old one is in use.
+ */
+export function openPageFile(
+  path: string,
+  nowMs: () => number,
+  { put = putBytes, most = mostWritten }: Options = {},
+): PageFile {
   let fd = openSync(path, constants.O_RDWR)
   let map = onError(
     () => createPageMap(fd, put),
@@ -88,21 +82,19 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
     () => createSlots(map.used(), wholePage),
     () => closeSync(fd),
   )
-  /** Pages as they are, by the time they were written, the oldest first. No two have one time. */
-  const written = new Map<number, number>()
+  const written = createWrittenPages(nowMs)
   /** Not used again before the map that no longer points to them is on the disk. */
   let left: Slot[] = []
   let isClosed = false
   /** Counts how often the file was emptied. */
   let generation = 0
-  let lastMs = 0
   const scratch = Buffer.alloc(pageBytes)
   /** Pages that stood behind the end of a file that was cut off. Once it grows again, they would be zeros. */
   const missing = new Set<number>()
   const sectors = fstatSync(fd).size / sectorBytes
   for (let page = 0; page < map.count; page += 1) {
     const slot = map.at(page)
-    if (slot?.length === wholePage) written.set(page, 0)
+    if (slot?.length === wholePage) written.note(page, 0)
     if (slot && slot.start + slot.length > sectors) missing.add(page)
   }
 
@@ -134,12 +126,6 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
     ftruncateSync(fd, emptyMapBytes)
   }
 
-  function note(page: number): void {
-    lastMs = Math.max(nowMs(), lastMs + 0.001)
-    written.delete(page)
-    written.set(page, lastMs)
-  }
-
   /** As it is in the file. */
   function readSlot(page: number, { start, length }: Slot): Buffer {
     const bytes = scratch.subarray(0, length * sectorBytes)
@@ -163,15 +149,22 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       if (before) left.push(before)
       written.delete(page)
     } else {
-      if (before?.length === wholePage) put(fd, bytes, before.start * sectorBytes)
+      const isWhole = !before || before.length === wholePage || written.count < most
+      const kept = isWhole ? bytes : smaller(page, bytes)
+      if (before?.length === wholePage) put(fd, kept, before.start * sectorBytes)
       else {
-        map.set(page, place(bytes), slots)
+        map.set(page, place(kept), slots)
         if (before) left.push(before)
       }
-      note(page)
+      if (isWhole) written.note(page)
     }
     missing.delete(page)
     if (page >= map.count) map.setCount(page + 1)
+  }
+
+  function smaller(page: number, bytes: Uint8Array): Uint8Array {
+    const packed = packPage(bytes, page)
+    return packed.length < pageBytes ? packed : bytes
   }
 
   /** Writes the compressed page to a place of its own. Returns undefined where it would take as much. */
@@ -181,14 +174,14 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       // Tried again at each turn, it would keep all others from theirs.
       () => written.delete(page),
     )
-    const bytes = packPage(whole, page)
-    return bytes.length < pageBytes ? place(bytes) : undefined
+    const bytes = smaller(page, whole)
+    return bytes === whole ? undefined : place(bytes)
   }
 
   /** Nothing is done where Postgres has written the page, or cut it off, since it was compressed. */
   function pointTo({ page, atMs, slot }: Moved): void {
     const before = map.at(page)
-    if (!before || written.get(page) !== atMs) return slots.give(slot)
+    if (!before || written.at(page) !== atMs) return slots.give(slot)
     map.set(page, slot, slots)
     left.push(before)
     written.delete(page)
@@ -243,10 +236,10 @@ export function openPageFile(path: string, nowMs: () => number, put: Put = putBy
       }
     },
     get restingSinceMs() {
-      return written.values().next().value
+      return written.oldestMs
     },
     get waiting() {
-      return written.size
+      return written.count
     },
     async compress(writtenBeforeMs, untilMs) {
       assertOpen()
