@@ -8,13 +8,21 @@ export interface Work {
   emit(event: PaydirtEvent): void
 }
 
-export function progressEvent({ records, counts, underWay, settledAtomic, pace }: Progress): PaydirtEvent {
+export function progressEvent({
+  records,
+  counts,
+  underWay,
+  settledAtomic,
+  creditsAtomic,
+  pace,
+}: Progress): PaydirtEvent {
   return {
     type: 'progress',
     records,
     counts,
     underWay,
     settled: formatUsd(settledAtomic),
+    ...(creditsAtomic > 0n && { credits: formatUsd(creditsAtomic) }),
     ...(pace && { pace }),
   }
 }

@@ -67,7 +67,7 @@ describe('a run', () => {
       spend: { settledAtomic: 20_000n, inDoubtAtomic: 10_000n, lostAtomic: 10_000n, creditsAtomic: 0n },
       requests: { sent: 5, rateLimited: 3 },
     })
-    expect(await runs.spent(run.id)).toBe(20_000n)
+    expect(await runs.spent(run.id)).toEqual({ settledAtomic: 20_000n, creditsAtomic: 0n })
     expect(await tasks.underWay(run.id, 2)).toEqual({ records: 0, bought: 2 })
     // Two records with one of two steps answered, and one whose values are about to be written.
     await sql`update tasks set status = 'looking_up', waiting_for = ${free}, steps = ${[bought]}

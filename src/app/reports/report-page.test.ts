@@ -21,6 +21,8 @@ const report: Report = {
   currency: 'USD',
   totals: { ...counts, ...money },
   matchRate: 0.8,
+  creditsPerMatched: null,
+  creditsPerFilledField: null,
   costPerMatched: '0.012500',
   costPerFilledField: '0.010000',
   filledFields: 10,
@@ -43,4 +45,20 @@ test('the page prints dark on white, with tables that fit the paper', () => {
   const print = style.slice(style.indexOf('@media print'))
   for (const rule of ['--paper: #ffffff', '.scroll { overflow: visible }', 'break-inside: avoid'])
     expect(print).toContain(rule)
+})
+
+test('credits are shown where direct access charged some', () => {
+  const paid = { ...counts, ...money, settled: '0.000000', credits: '12.000000' }
+  const made = new Date('2026-11-22T12:00:00Z')
+  const page = reportPage(
+    { ...report, totals: paid, creditsPerMatched: '1.500000', creditsPerFilledField: '1.200000' },
+    made,
+  )
+  for (const [name, value] of [
+    ['Paid in credits', '12'],
+    ['Credits per matched record', '1.5'],
+    ['Credits per filled field', '1.2'],
+  ])
+    expect(page).toContain(`<dt>${name}</dt><dd>${value}</dd>`)
+  expect(reportPage(report, made)).not.toContain('credits')
 })

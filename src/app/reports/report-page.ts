@@ -13,6 +13,13 @@ export function reportPage(report: Report, madeAt: Date): string {
       figure('Matched', `${count(totals.matched)} of ${count(totals.attempted)}`),
       figure('Match rate', percent(report.matchRate)),
       figure('Written records', count(totals.filled)),
+      ...(report.creditsPerMatched === null && report.creditsPerFilledField === null
+        ? []
+        : [
+            figure('Paid in credits', plain(totals.credits)),
+            figure('Credits per matched record', plain(report.creditsPerMatched)),
+            figure('Credits per filled field', plain(report.creditsPerFilledField)),
+          ]),
       figure('Paid', totals.settled),
       figure('Cost per matched record', report.costPerMatched ?? '–'),
       figure('Cost per filled field', report.costPerFilledField ?? '–'),
@@ -149,4 +156,8 @@ function table(header: readonly string[], rows: readonly (readonly string[])[], 
 
 function percent(value: number | null): string {
   return value === null ? '–' : `${(value * 100).toFixed(1)} %`
+}
+
+function plain(credits: string | null): string {
+  return credits === null ? '–' : credits.replace(/\.?0+$/, '')
 }

@@ -44,6 +44,9 @@ export interface Report {
   /** Settled and lost amounts for each; null when there was none. */
   costPerMatched: string | null
   costPerFilledField: string | null
+  /** The same in credits; null when direct access charged none. */
+  creditsPerMatched: string | null
+  creditsPerFilledField: string | null
   filledFields: number
   fields: {
     object: string
@@ -101,6 +104,7 @@ export async function makeReport(
   const attempted = sum((run) => run.attempted)
   const filledFields = fields.reduce((total, { filled, changed }) => total + filled + changed, 0)
   const costAtomic = money((run) => run.settledAtomic) + money((run) => run.lostAtomic)
+  const creditsAtomic = money((run) => run.creditsAtomic)
   const matchedOf = (object: string) =>
     runs.filter((run) => run.object === object).reduce((total, run) => total + run.matched, 0)
   return {
@@ -120,11 +124,13 @@ export async function makeReport(
       settled: formatUsd(money((run) => run.settledAtomic)),
       lost: formatUsd(money((run) => run.lostAtomic)),
       inDoubt: formatUsd(money((run) => run.inDoubtAtomic)),
-      credits: formatUsd(money((run) => run.creditsAtomic)),
+      credits: formatUsd(creditsAtomic),
     },
     matchRate: rate(matched, attempted),
     costPerMatched: share(costAtomic, matched),
     costPerFilledField: share(costAtomic, filledFields),
+    creditsPerMatched: creditsAtomic > 0n ? share(creditsAtomic, matched) : null,
+    creditsPerFilledField: creditsAtomic > 0n ? share(creditsAtomic, filledFields) : null,
     filledFields,
     fields: fields.map((field) => ({
       ...field,

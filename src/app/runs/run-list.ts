@@ -27,6 +27,8 @@ export interface ListedRun {
   startedAt: Date
   finishedAt: Date | null
   settled: string
+  /** The credits that direct access charged, when it charged any. */
+  credits: string | undefined
   /** The part that was undone; null when all that it wrote stands. */
   undone: Undone | null
 }
@@ -42,6 +44,7 @@ export async function listRuns(
   const undone = await undoneFields(database.db, ids)
   const made = await madeCounts(database.db, ids)
   for (const { id, connector, object, entity, source, state, records, startedAt, finishedAt } of latest) {
+    const { settledAtomic, creditsAtomic } = await runs.spent(id)
     listed.push({
       runId: id,
       connector,
@@ -54,7 +57,8 @@ export async function listRuns(
       made: made.get(id),
       startedAt,
       finishedAt,
-      settled: formatUsd(await runs.spent(id)),
+      settled: formatUsd(settledAtomic),
+      credits: creditsAtomic > 0n ? formatUsd(creditsAtomic) : undefined,
       undone: undone.get(id) ?? null,
     })
   }

@@ -42,6 +42,8 @@ export interface Progress {
   /** The work done that no final record shows yet: a record may wait for its second lookup until all have had their first. */
   underWay: WorkUnderWay
   settledAtomic: bigint
+  /** Settled on direct access, in millionths of a credit. */
+  creditsAtomic: bigint
   /** The pace that was learned for the service; undefined while nothing has been asked, or Redis does not respond. */
   pace: LearnedPace | undefined
 }
@@ -199,14 +201,14 @@ async function untilDone(
     const isDone = !(await tasks.hasOpen(run.id))
     const tookMs = () => performance.now() - startedMs
     if (!onProgress) return { isDone, tookMs: tookMs() }
-    const [counts, underWay, settledAtomic, current] = [
+    const [counts, underWay, spent, current] = [
       await tasks.counts(run.id),
       await tasks.underWay(run.id, steps.length),
       await runs.spent(run.id),
       await runs.get(run.id),
     ]
     const pace = await learnedPace(context)
-    const progress = { records: current?.records ?? 0, scanned: true, counts, underWay, settledAtomic, pace }
+    const progress = { records: current?.records ?? 0, scanned: true, counts, underWay, ...spent, pace }
     return { isDone, progress, tookMs: tookMs() }
   }
   while (!signal.aborted) {

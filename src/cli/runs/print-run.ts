@@ -1,5 +1,6 @@
 import type { RunDetail } from '../../app/runs/run-detail.ts'
 import { lostMeaning } from '../terminal/print-summary.ts'
+import { spentText } from '../terminal/spent-text.ts'
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
@@ -85,7 +86,7 @@ function madeLines(
 
 function spendOf({ spend }: RunDetail): string {
   const parts = [
-    spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`,
+    spentText(spend.settled, spend.credits),
     ...(isAboveZero(spend.lost) ? [`${spend.lost} lost`] : []),
     ...(isAboveZero(spend.inDoubt) ? [`${spend.inDoubt} in doubt`] : []),
   ]

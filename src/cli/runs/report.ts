@@ -7,6 +7,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
+import { spentText } from '../terminal/spent-text.ts'
 
 interface Options {
   month?: string
@@ -49,6 +50,7 @@ const csvColumns = [
   'rate',
   'settled_usd',
   'lost_usd',
+  'credits',
 ]
 
 /** Runs and fields are one table; the first column separates them in a spreadsheet. */
@@ -71,6 +73,7 @@ function csv(report: Report): string {
     rate: run.matchRate,
     settled_usd: run.settled,
     lost_usd: run.lost,
+    credits: run.credits,
   }))
   const fields = report.fields.map(({ field, object, filled, changed, fillRate }) => ({
     kind: 'field',
@@ -89,12 +92,15 @@ function text({
   matchRate,
   costPerMatched,
   costPerFilledField,
+  creditsPerMatched,
+  creditsPerFilledField,
   fields,
   leftOut,
   lists,
   runs,
 }: Report): string {
   const name = 'run' in scope ? `run ${scope.run}` : `${scope.month}: ${counted(runs.length, 'run')}`
+  const hasCredits = creditsPerMatched !== null || creditsPerFilledField !== null
   const lines = [
     name,
     `  records    ${totals.records}`,
@@ -105,8 +111,17 @@ function text({
     ...(totals.jobChanges > 0
       ? [`  job changes ${totals.jobChanges}: people whose employer or title differs from their record`]
       : []),
-    `  paid       ${totals.settled} USD${/[1-9]/.test(totals.lost) ? `, ${totals.lost} lost` : ''}${/[1-9]/.test(totals.credits) ? `, ${totals.credits} credits` : ''}`,
-    `  cost       ${costPerMatched ?? '-'} USD per matched record, ${costPerFilledField ?? '-'} per filled field`,
+    `  paid       ${spentText(totals.settled, totals.credits)}${/[1-9]/.test(totals.lost) ? `, ${totals.lost} lost` : ''}`,
+    ...(!hasCredits || /[1-9]/.test(totals.settled)
+      ? [
+          `  cost       ${costPerMatched ?? '-'} USD per matched record, ${costPerFilledField ?? '-'} per filled field`,
+        ]
+      : []),
+    ...(hasCredits
+      ? [
+          `  cost       ${creditsText(creditsPerMatched)} per matched record, ${creditsText(creditsPerFilledField)} per filled field`,
+        ]
+      : []),
   ]
   if (fields.length > 0) lines.push('fields:')
   for (const { field, object, filled, changed, fillRate } of fields)
@@ -131,6 +146,10 @@ function text({
   for (const { field, object, reason, records } of leftOut)
     lines.push(`  ${field.padEnd(22)} ${object.padEnd(8)} ${String(records).padStart(7)} ${reason}`)
   return `${lines.join('\n')}\n`
+}
+
+function creditsText(credits: string | null): string {
+  return credits === null ? '-' : spentText('0', credits)
 }
 
 function percent(value: number | null): string {

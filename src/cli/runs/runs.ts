@@ -12,6 +12,7 @@ import { readConfig, withContext, withPaydirt } from '../terminal/with-context.t
 import { warning } from '../terminal/style.ts'
 import type { ScheduleView } from '../../app/schedules/schedule-commands.ts'
 import { print } from '../terminal/print.ts'
+import { spentText } from '../terminal/spent-text.ts'
 import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 
@@ -49,7 +50,7 @@ function failedLines({ name, last }: ScheduleView): string[] {
 }
 
 function listLine(run: ListedRun): string {
-  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${(run.connector === 'csv' ? run.object : run.entity).padEnd(9)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}${watchedText(run)}${madeText(run)}${undoneText(run)}\n`
+  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${(run.connector === 'csv' ? run.object : run.entity).padEnd(9)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${spentText(run.settled, run.credits)}${run.file === undefined ? '' : `  ${run.file}`}${watchedText(run)}${madeText(run)}${undoneText(run)}\n`
 }
 
 function watchedText({ list, signals, champions }: ListedRun): string {

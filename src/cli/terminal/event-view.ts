@@ -22,9 +22,10 @@ export function createEventView({ onEvent }: { onEvent?: (event: PaydirtEvent) =
         printError(`paydirt: continuing run ${event.runId}, started ${utcMinute(event.startedAt)}\n`)
       if (event.type === 'file') total = event.reading.rows
       if (event.type === 'progress') {
-        const { records, counts, underWay, settled, pace } = event
+        const { records, counts, underWay, settled, credits = '0', pace } = event
         view ??= createProgressView({ total, nowMs: () => performance.now() })
-        view.show({ records, counts, underWay, scanned: true, settledAtomic: parseUsd(settled), pace })
+        const [settledAtomic, creditsAtomic] = [parseUsd(settled), parseUsd(credits)]
+        view.show({ records, counts, underWay, scanned: true, settledAtomic, creditsAtomic, pace })
       }
       if (event.type === 'ended') end()
       onEvent?.(event)

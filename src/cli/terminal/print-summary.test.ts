@@ -41,7 +41,7 @@ test('several are in the plural', () => {
     withoutResult: { lookups: 3, settled: '0.000000', credits: '3.000000' },
     requests: { sent: 4, rateLimited: 1 },
   })
-  for (const words of ['2 people', '0 duplicate rows', '3 lookups, 3.000000 credits', '4 requests'])
+  for (const words of ['2 people', '0 duplicate rows', '3 lookups, 3 credits', '4 requests'])
     expect(several).toContain(words)
   expect(plain({ withoutResult: undefined })).not.toContain('without a result')
 })

@@ -3,6 +3,7 @@ import type { RunSummary } from '../../app/runs/summary.ts'
 import { hasMissingOption, optionsHint } from '../../domain/planning/missing-option.ts'
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
+import { spentText } from './spent-text.ts'
 import { bad, bold, good, warning } from './style.ts'
 
 /** Returns the end of a run as text: the results, the cost, and what to do next. */
@@ -54,7 +55,7 @@ export const lostMeaning =
   'lost: paid, but a process ended before the answer came, and the service keeps no answers by payment id. End runs with Ctrl-C; `payment.rebuyLost: false` parks such a lookup in place of buying it again'
 
 function amount({ settled, credits }: { settled: string; credits?: string | undefined }): string {
-  return credits ? `${credits} credits` : `${settled} USD`
+  return spentText(settled, credits)
 }
 
 function row(name: string, count: number, style = (text: string) => text): string {

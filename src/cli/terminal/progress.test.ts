@@ -30,9 +30,11 @@ function view(total: number | undefined, stream: { isTTY?: boolean; columns?: nu
     settledAtomic = 0n,
     underWay = { records: 0, bought: 0 },
     pace?: { perSecond: number; refusedShare: number },
+    creditsAtomic = 0n,
   ) => {
     clock.ms = atMs
-    made.show({ records: 100, scanned: true, counts: counts(change), underWay, settledAtomic, pace })
+    const spent = { settledAtomic, creditsAtomic }
+    made.show({ records: 100, scanned: true, counts: counts(change), underWay, ...spent, pace })
   }
   /** The line as it was drawn last. */
   const shown = () => written.at(-1)?.replace('\r\u001b[2K', '')
@@ -49,6 +51,12 @@ describe('the progress of a run', () => {
     for (const text of written) expect(text).toMatch(/^\r.\[2K[^\n]*$/)
     end()
     expect(shown()).toBe('')
+  })
+
+  test('says credits where those were paid', () => {
+    const { show, shown } = view(200, { isTTY: true, columns: 200 })
+    show(0, { written: 7 }, 0n, { records: 0, bought: 0 }, undefined, 7_000_000n)
+    expect(shown()).toMatch(/ 7\/200 · 7 credits$/)
   })
 
   test('says nothing of rate and time before they are known, nor of a time that is over at once', () => {

@@ -2,6 +2,7 @@ import type { LearnedPace, Progress } from '../../app/runs/run-to-end.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { liveLine, type LiveLine } from './live-line.ts'
 import { printError } from './print.ts'
+import { spentText } from './spent-text.ts'
 
 export interface ProgressView {
   show(progress: Progress): void
@@ -43,7 +44,10 @@ export function createProgressView(options: {
     return ms >= leastMs && records >= leastRecords ? (records * 1000) / ms : undefined
   }
 
-  function text({ records, counts, underWay, settledAtomic, pace }: Progress, withBar: boolean): string {
+  function text(
+    { records, counts, underWay, settledAtomic, creditsAtomic, pace }: Progress,
+    withBar: boolean,
+  ): string {
     const total = options.total ?? records
     const done = counts.written + counts.unchanged + counts.skipped + counts.rejected
     // Records end when their last lookup is answered, often all at the end: what is answered before is work done too.
@@ -56,7 +60,7 @@ export function createProgressView(options: {
     const parts = [
       `${bar}${done}/${total}`,
       ...(rate === undefined ? [] : [rateText(rate)]),
-      `${underWay.bought > 0 ? `${underWay.bought} bought, ` : ''}${formatUsd(settledAtomic)} USD`,
+      `${underWay.bought > 0 ? `${underWay.bought} bought, ` : ''}${spentText(formatUsd(settledAtomic), formatUsd(creditsAtomic))}`,
       ...(counts.parked > 0 ? [`${counts.parked} parked`] : []),
       ...(left >= leastLeftSeconds ? [`about ${duration(left)} left`] : []),
       ...(pace ? [paceText(pace)] : []),

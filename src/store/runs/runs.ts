@@ -37,6 +37,12 @@ export interface NewRun extends Pick<
   state?: RunState | undefined
 }
 
+/** What a run has paid: in USD, and on direct access in millionths of a credit. */
+export interface Spent {
+  settledAtomic: Atomic
+  creditsAtomic: Atomic
+}
+
 export interface RunLedger {
   /**
    * Begins a run, or resumes the unfinished one of the same fingerprint. Throws ConfigError `run_stopped` for one that a
@@ -59,8 +65,8 @@ export interface RunLedger {
     id: string,
     counts: { unpaid?: number | undefined; rateLimited?: number | undefined },
   ): Promise<void>
-  /** Returns what the run has paid so far, in USD. */
-  spent(id: string): Promise<Atomic>
+  /** Returns what the run has paid so far. */
+  spent(id: string): Promise<Spent>
   /** Deletes a run that was only planned. */
   dropPlanned(id: string): Promise<void>
 }
@@ -158,10 +164,11 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
     },
 
     async spent(id) {
-      const { rows } = await sql<{ settled: bigint }>`
-        select coalesce(sum(amount_atomic), 0)::bigint as settled from charges
-        where run_id = ${id} and state = 'settled' and currency = 'USD'`.execute(db)
-      return rows[0]?.settled ?? 0n
+      const { rows } = await sql<Spent>`
+        select coalesce(sum(amount_atomic) filter (where currency = 'USD'), 0)::bigint as "settledAtomic",
+          coalesce(sum(amount_atomic) filter (where currency = 'credit'), 0)::bigint as "creditsAtomic"
+        from charges where run_id = ${id} and state = 'settled'`.execute(db)
+      return rows[0] ?? { settledAtomic: 0n, creditsAtomic: 0n }
     },
 
     async dropPlanned(id) {

@@ -25,6 +25,8 @@ export interface LiveRun {
   /** When the first of them ended; null when none did. */
   endedFrom?: Date | null
   settledAtomic: Atomic
+  /** Settled on direct access, in millionths of a credit. */
+  creditsAtomic: Atomic
 }
 
 export interface ParkedGroup {
@@ -76,12 +78,13 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
         min(updated_at) filter (where status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${minuteAgo}) as ended_from
       from tasks where run_id = live.id) as of_run
     ), paid as (
-      select run_id, sum(amount_atomic) as settled from charges
-      where run_id in (select id from live) and state = 'settled' and currency = 'USD' group by run_id
+      select run_id, sum(amount_atomic) filter (where currency = 'USD') as settled,
+        sum(amount_atomic) filter (where currency = 'credit') as credits
+      from charges where run_id in (select id from live) and state = 'settled' group by run_id
     )
     select live.id, live.source->>'file' as file,
       (select schedule from schedule_turns where run_id = live.id and schedule is not null order by schedule_turns.id limit 1) as schedule, connector, entity, trigger, state, started_at as "startedAt", records, scanned_at is not null as scanned,
-      coalesce(ended, 0) as "endedLastMinute", ended_from as "endedFrom", coalesce(settled, 0)::bigint as "settledAtomic",
+      coalesce(ended, 0) as "endedLastMinute", ended_from as "endedFrom", coalesce(settled, 0)::bigint as "settledAtomic", coalesce(credits, 0)::bigint as "creditsAtomic",
       ${sql.join(
         taskStatuses.map((status) => sql`coalesce(${sql.ref(`counted.${status}`)}, 0) as ${sql.ref(status)}`),
       )}

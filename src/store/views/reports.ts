@@ -49,10 +49,8 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
     with scoped as (select * from runs where state != 'planned' and ${within(scope)}),
     counted as (
       select run_id, count(*)::int as records,
-        (count(*) filter (where lookup_key is not null))::int as attempted,
-        (count(*) filter (where exists (
-          select 1 from lookups where lookups.key = any(array_append(steps, tasks.lookup_key))
-            and lookups.outcome = 'found' and lookups.operation not in (${free}))))::int as matched,
+        (count(*) filter (where lookup_key is not null and (is_matched or status in ('written', 'unchanged', 'skipped', 'rejected'))))::int as attempted,
+        (count(*) filter (where is_matched))::int as matched,
         (count(*) filter (where status = 'written'))::int as written,
         (count(*) filter (where status = 'written' and replaced != '{}'))::int as changed,
         (count(*) filter (where status = 'unchanged'))::int as unchanged,
@@ -60,7 +58,10 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
         (count(*) filter (where status = 'rejected'))::int as rejected,
         (count(*) filter (where status not in ('written', 'unchanged', 'skipped', 'rejected')))::int as parked,
         (count(*) filter (where job_change != '{}'))::int as job_changes
-      from tasks where run_id in (select id from scoped) group by run_id
+      from tasks cross join lateral (select exists (
+          select 1 from lookups where lookups.key = any(array_append(steps, tasks.lookup_key))
+            and lookups.outcome = 'found' and lookups.operation not in (${free})) as is_matched) as of_task
+      where run_id in (select id from scoped) group by run_id
     ), paid as (
       select run_id,
         sum(amount_atomic) filter (where state = 'settled' and currency = 'USD') as settled,

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { progressOf, type NowModel } from '../model/now.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
-import { ago, connectorName, runName, count, counted, duration, perSecond, usd } from '../view/format.ts'
+import { ago, connectorName, cost, runName, count, counted, duration, perSecond } from '../view/format.ts'
 import { badge, empty, resumesWhen, stackedBar, type Markup } from '../view/parts.ts'
 
 export function activeRuns({ runs, ended, at }: NowModel): Markup {
@@ -52,7 +52,7 @@ function runItem(run: LiveRun, now: Date): Markup {
           run.schedule === null ? '' : html` <small>${inlineText(run.schedule, 40)}</small>`
         }</a
       >
-      ${badge(run.state)} <span class="run-cost">${usd(run.settledAtomic)}</span>
+      ${badge(run.state)} <span class="run-cost">${cost(run.settledAtomic, run.creditsAtomic)}</span>
     </div>
     ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
     <p class="run-foot">
