@@ -48,6 +48,13 @@ test('direct access reserves the most that a request can cost, and settles what 
   expect(run.json<RunSummary>().tasks.parked).toBe(0)
   const spent = (await desk.run(['spend', '--json'], direct)).stdout
   expect(spent).toContain(`${credits}.000000`)
+  expect((await desk.run(['runs'], direct)).stdout).toContain(`  ${credits} credits  in.csv`)
+  const { runId } = run.json<RunSummary>()
+  const report = (await desk.run(['report', runId], direct)).stdout
+  expect(report).toContain(`  paid       ${credits} credits\n`)
+  expect(report).toMatch(/^  cost {7}[\d.]+ credits per matched record, [\d.]+ credits per filled field$/m)
+  expect(report).not.toContain('USD')
+  expect((await desk.run(['report', runId, '--csv'], direct)).stdout).toContain(`,${credits}.000000\n`)
 })
 
 test('a recipe with a step above its cap does not begin, and says what to allow', async () => {
