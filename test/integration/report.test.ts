@@ -114,3 +114,13 @@ test('comes as JSON, CSV and a page that needs nothing from outside; a CSV plan 
   expect(await desk.run(['report', 'r-nothing'])).toMatchObject({ status: 2 })
   expect(await desk.run(['report', '--month', '2026-13'])).toMatchObject({ status: 2 })
 }, 180_000)
+
+test('a record that a run has not come to is not attempted', async () => {
+  desk = await openDesk(sandbox, { config: { budgets: { runUsd: '0.03' } } as never })
+  await desk.write('in.csv', `profnet_url\n${names.slice(0, 10).map(urlOf).join('\n')}\n`)
+  const run = await desk.run(['csv', 'in.csv', '--object', 'company', '--out', 'out.csv', '--json'])
+  const { runId, tasks } = run.json<RunSummary>()
+  expect(tasks.parked).toBe(7)
+  const report = (await desk.run(['report', runId, '--json'])).json<Report>()
+  expect(report.totals).toMatchObject({ records: 10, attempted: 3, parked: 7 })
+})
