@@ -38,7 +38,7 @@ export interface NewRun extends Pick<
 }
 
 /** What a run has paid: in USD, and on direct access in millionths of a credit. */
-export interface Spent {
+interface Spent {
   settledAtomic: Atomic
   creditsAtomic: Atomic
 }
