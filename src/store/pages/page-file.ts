@@ -29,8 +29,8 @@ import { createWrittenPages } from './written-pages.ts'
 const zeros = Buffer.alloc(pageBytes)
 /** A file of which less than this is free is left as it is. */
 const freeShare = 0.1
-/** 32 MB. */
-const mostWritten = 4_096
+/** 8 MB. */
+const mostWritten = 1_024
 
 /** A page that was compressed, and the time at which it had been written. */
 interface Moved {
