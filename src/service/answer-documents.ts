@@ -9,7 +9,7 @@ const longestKept = 16_000
 const forgetAfterMs = 30_000
 
 /**
- * What the texts of answers were parsed to. An answer is read as a record, then for its cost, and for its fields, words and
+ * Documents that the texts of answers were parsed to. An answer is read as a record, then for its cost, and for its fields, words and
  * warnings once it is stored, with other answers in between: it is parsed once for all of these. Nobody may change a document.
  */
 export class AnswerDocuments {

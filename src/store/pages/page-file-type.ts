@@ -7,7 +7,7 @@ export interface PageFile {
   truncate(size: number): void
   /** The time at which the page was written that has rested longest as it is; undefined without one. */
   readonly restingSinceMs: number | undefined
-  /** How many pages are as they are, and have not been found to be no smaller compressed. */
+  /** The number of pages that are as they are, and have not been found to be no smaller compressed. */
   readonly waiting: number
   /**
    * Compresses pages that were written last before this time, at least one and then until the deadline. Returns how many it has

@@ -110,6 +110,32 @@ test('a page that is compressed stays so where many are whole, and the room of b
   file.close()
 })
 
+test('a statement that writes many pages uses the room of before, without a turn to compress any in between', async () => {
+  const random = numbers(testSeed())
+  const file = createPageFile(path, () => 1, { most: 10 })
+  const pages = 2_500
+  function write(): Buffer[] {
+    return Array.from({ length: pages }, (_, page) => {
+      const bytes = Buffer.alloc(pageBytes, 'row')
+      for (let at = 0; at < pageBytes / 2; at += 1) bytes[at] = random(256)
+      file.write(bytes, 0, pageBytes, page * pageBytes)
+      return bytes
+    })
+  }
+  write()
+  await file.compress(everMs, everMs)
+  await file.compress(everMs, everMs)
+  let last: Buffer[] = []
+  for (let round = 0; round < 4; round += 1) last = write()
+  expect(contents(file).equals(Buffer.concat(last))).toBe(true)
+  // A round takes half of that, compressed.
+  expect(statSync(path).size).toBeLessThan(1.6 * pages * pageBytes)
+  file.close()
+  const again = openPageFile(path, () => 1)
+  expect(contents(again).equals(Buffer.concat(last))).toBe(true)
+  again.close()
+})
+
 test('after a kill between any two writes, each page is whole: the one of before or the new one', async () => {
   const random = numbers(testSeed() + 1)
   for (let round = 0; round < fuzzCases(40); round += 1) {

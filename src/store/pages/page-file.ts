@@ -10,6 +10,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
+import { createLeftSlots } from './left-slots.ts'
 import { damagedPage, packPage, unpackPage } from './packed-page.ts'
 import type { PageFile } from './page-file-type.ts'
 import {
@@ -83,8 +84,7 @@ export function openPageFile(
     () => closeSync(fd),
   )
   const written = createWrittenPages(nowMs)
-  /** Not used again before the map that no longer points to them is on the disk. */
-  let left: Slot[] = []
+  const left = createLeftSlots({ flush: () => fdatasyncSync(fd), room: () => slots })
   let isClosed = false
   /** Counts how often the file was emptied. */
   let generation = 0
@@ -120,7 +120,7 @@ export function openPageFile(
     generation += 1
     map = createPageMap(fd, put)
     slots = createSlots(map.used(), wholePage)
-    left = []
+    left.take()
     written.clear()
     missing.clear()
     ftruncateSync(fd, emptyMapBytes)
@@ -146,7 +146,7 @@ export function openPageFile(
     const before = map.at(page)
     if (zeros.equals(bytes)) {
       map.set(page, undefined, slots)
-      if (before) left.push(before)
+      if (before) left.add(before)
       written.delete(page)
     } else {
       const isWhole = !before || before.length === wholePage || written.count < most
@@ -154,7 +154,7 @@ export function openPageFile(
       if (before?.length === wholePage) put(fd, kept, before.start * sectorBytes)
       else {
         map.set(page, place(kept), slots)
-        if (before) left.push(before)
+        if (before) left.add(before)
       }
       if (isWhole) written.note(page)
     }
@@ -183,7 +183,7 @@ export function openPageFile(
     const before = map.at(page)
     if (!before || written.at(page) !== atMs) return slots.give(slot)
     map.set(page, slot, slots)
-    left.push(before)
+    left.add(before)
     written.delete(page)
   }
 
@@ -230,7 +230,7 @@ export function openPageFile(
       for (let page = pages; page < before; page += 1) {
         const slot = map.at(page)
         map.set(page, undefined, slots)
-        if (slot) left.push(slot)
+        if (slot) left.add(slot)
         written.delete(page)
         missing.delete(page)
       }
@@ -255,9 +255,8 @@ export function openPageFile(
           // It stays as it is until Postgres changes it.
           else written.delete(page)
         }
-        if (moved.length === 0 && left.length === 0) return looked
-        const pointedAway = left
-        left = []
+        if (moved.length === 0 && left.sectors === 0) return looked
+        const pointedAway = left.take()
         // Their room is not used before the next start where it fails: which map the disk has is not known then.
         await flushed(fd).catch((error: unknown) => {
           if (!isClosed) throw error
@@ -273,13 +272,12 @@ export function openPageFile(
     },
     shrink() {
       assertOpen()
-      const free = slots.free + left.reduce((sum, { length }) => sum + length, 0)
-      if (free < freeShare * slots.end) return 0
+      if (slots.free + left.sectors < freeShare * slots.end) return 0
       const bytesBefore = slots.end * sectorBytes
       const anew = writeAnew(path, { map, readSlot, put })
       closeSync(fd)
       ;({ fd, map, slots } = anew)
-      left = []
+      left.take()
       return bytesBefore - slots.end * sectorBytes
     },
     flush() {

@@ -37,7 +37,7 @@ export interface NewRun extends Pick<
   state?: RunState | undefined
 }
 
-/** What a run has paid: in USD, and on direct access in millionths of a credit. */
+/** The amounts that a run has paid: in USD, and on direct access in millionths of a credit. */
 interface Spent {
   settledAtomic: Atomic
   creditsAtomic: Atomic
