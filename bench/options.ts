@@ -8,6 +8,8 @@ export interface BenchOptions {
   sizes: number[] | undefined
   stores: ('embedded' | 'servers')[]
   repeat: number
+  /** Draws the parameters of what is drawn at random. */
+  seed: number
   /** A folder for pictures of what was measured; none are drawn without it. */
   pictures: string | undefined
 }
@@ -23,6 +25,7 @@ export const usage = `npm run bench -- [NAME...] [OPTION...]
   --runs N          run each N times, and print the median of each number too
   --repeat N        as many rounds within a run: of overhead and burst, and the requests of latency
   --pictures FOLDER draw what pacing measured
+  --seed N          draws the limits of pacing --only drawn, 1 by default
   --help            print this
 
 BENCH_DETAILS=1 has latency and burst print each request. docs/benchmarks.md says what each of them measures.
@@ -42,6 +45,7 @@ export function readOptions(
       sizes: { type: 'string' },
       stores: { type: 'string', default: 'embedded,servers' },
       repeat: { type: 'string', default: '1' },
+      seed: { type: 'string', default: '1' },
       runs: { type: 'string', default: '1' },
       pictures: { type: 'string' },
     },
@@ -56,6 +60,7 @@ export function readOptions(
       values.sizes === undefined ? undefined : list(values.sizes).map((size) => wholeNumber('sizes', size)),
     stores: list(values.stores).map(storesNamed),
     repeat: wholeNumber('repeat', values.repeat),
+    seed: wholeNumber('seed', values.seed),
     runs: wholeNumber('runs', values.runs),
     pictures: values.pictures,
     names: positionals,

@@ -3,7 +3,7 @@ import type { Rule, Shape } from './limit-server.ts'
 export interface PacingScenario {
   id: string
   /** The name under which `--only` finds it. */
-  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold' | 'nginx' | 'command'
+  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold' | 'nginx' | 'command' | 'drawn'
   label: string
   goal: string
   /** The limits in force, one after the other, each for a number of seconds. */
@@ -221,7 +221,7 @@ export function quickWaves(): PacingScenario[][] {
   ]
 }
 
-function scenario(
+export function scenario(
   group: PacingScenario['group'],
   label: string,
   goal: string,

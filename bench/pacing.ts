@@ -10,6 +10,7 @@ import { writeCompanies } from './companies-csv.ts'
 import type { Phase, Rule } from './limit-server.ts'
 import { findNginx, startNginx, type NginxJudge } from './nginx-judge.ts'
 import type { BenchOptions } from './options.ts'
+import { drawnWaves } from './pacing-drawn.ts'
 import { drawPacing } from './pacing-picture.ts'
 import { pacingWaves, quickWaves, type PacingScenario } from './pacing-scenarios.ts'
 import type { SendTimes } from './pacing-worker.ts'
@@ -35,15 +36,16 @@ interface Row {
  * Measures the pacer and real HTTP against hidden limits, in real time: one or four processes that share one Redis.
  * Nothing is paid for. Use and refusals are the server's own counts, in whole windows.
  */
-export async function pacing({ quick, only, pictures }: BenchOptions): Promise<Row[]> {
+export async function pacing({ quick, only, pictures, seed }: BenchOptions): Promise<Row[]> {
   const nginx = findNginx()
-  const waves = (quick ? quickWaves() : pacingWaves())
-    .map((wave) => wave.filter(({ group }) => only.length === 0 || only.includes(group)))
+  const all = quick ? quickWaves() : [...pacingWaves(), ...drawnWaves(seed)]
+  const waves = all
+    .map((wave) => wave.filter(({ group }) => (only.length === 0 ? group !== 'drawn' : only.includes(group))))
     .map((wave) => wave.filter(({ nginxBurst }) => nginxBurst === undefined || nginx !== undefined))
     .filter((wave) => wave.length > 0)
   if (waves.length === 0)
     throw new Error(
-      `no limits of pacing are called ${only.join(',')}${nginx === undefined ? ' (nginx is not installed)' : ''}; there are ${[...new Set((quick ? quickWaves() : pacingWaves()).flat().map(({ group }) => group))].join(', ')}`,
+      `no limits of pacing are called ${only.join(',')}${nginx === undefined ? ' (nginx is not installed)' : ''}; there are ${[...new Set(all.flat().map(({ group }) => group))].join(', ')}`,
     )
   if (nginx === undefined && !quick) process.stderr.write('skipped nginx limit_req: nginx is not installed\n')
   const server = await startChild('limit-server.ts', { jitter: true })

@@ -20,6 +20,7 @@ const quick: BenchOptions = {
   sizes: undefined,
   stores: ['embedded'],
   repeat: 1,
+  seed: 1,
   pictures: undefined,
 }
 
