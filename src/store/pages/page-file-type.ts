@@ -14,7 +14,7 @@ export interface PageFile {
    * looked at: one that would not be smaller is left as it is.
    */
   compress(writtenBeforeMs: number, untilMs: number): Promise<number>
-  /** Writes the file anew without the free room in it. Returns the bytes that this has freed. */
+  /** Writes the file anew without the free room in it, where that is worth its copy. Returns the bytes that this has freed. */
   shrink(): number
   /** Waits until all of it is on the disk. */
   flush(): void

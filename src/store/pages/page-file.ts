@@ -30,6 +30,8 @@ import { createWrittenPages } from './written-pages.ts'
 const zeros = Buffer.alloc(pageBytes)
 /** A file of which less than this is free is left as it is. */
 const freeShare = 0.1
+/** 128 MB. A file with more than that is written anew only where it frees more than its copy takes meanwhile. */
+const largeSectors = 262_144
 /** 8 MB. */
 const mostWritten = 1_024
 
@@ -272,7 +274,9 @@ export function openPageFile(
     },
     shrink() {
       assertOpen()
-      if (slots.free + left.sectors < freeShare * slots.end) return 0
+      const free = slots.free + left.sectors
+      const kept = slots.end - free
+      if (free < freeShare * slots.end || (kept > largeSectors && free < kept)) return 0
       const bytesBefore = slots.end * sectorBytes
       const anew = writeAnew(path, { map, readSlot, put })
       closeSync(fd)
