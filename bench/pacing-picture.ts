@@ -35,7 +35,9 @@ export function drawPacing({ title, subtitle, limits, served, refused, countsFro
   const most = steps * step
   const x = (second: number) => short(frame.left + (second * plotWidth) / Math.max(1, seconds))
   const y = (count: number) => short(frame.top + plotHeight * (1 - Math.min(count, most) / most))
-  const barWidth = short((plotWidth / Math.max(1, seconds)) * 0.82)
+  const second = plotWidth / Math.max(1, seconds)
+  // Three minutes have hundreds of bars: what all of them say is said shortly.
+  const barWidth = Math.max(1, Math.round(second * 0.82))
   const bottom = y(0)
 
   const bars = served.map((count, at) => {
@@ -50,7 +52,7 @@ export function drawPacing({ title, subtitle, limits, served, refused, countsFro
   })
   const line = limits
     .slice(0, seconds)
-    .map((limit, at) => `${at === 0 ? 'M' : 'L'}${x(at)} ${y(limit)}H${x(at + 1)}`)
+    .map((limit, at) => `${at === 0 ? 'M' : 'L'}${x(at)} ${y(limit)}h${short(second)}`)
   const rows = Array.from({ length: steps + 1 }, (_, at) => {
     const level = y(at * step)
     return `<path class="${at === 0 ? 'axis' : 'grid'}" d="M${frame.left} ${level}H${width - frame.right}"/><text x="${frame.left - 8}" y="${short(level + 4)}" text-anchor="end">${short(at * step)}</text>`
@@ -72,8 +74,8 @@ export function drawPacing({ title, subtitle, limits, served, refused, countsFro
 <text x="${frame.left}" y="43">${escaped(subtitle)}</text>
 ${legend()}
 ${rows.join('\n')}
-<g class="served">${bars.join('\n')}</g>
-<g class="refused">${marks.join('\n')}</g>
+<g class="served">${bars.join('')}</g>
+<g class="refused">${marks.join('')}</g>
 <path class="limit" fill="none" stroke-width="1.5" d="${line.join('')}"/>
 ${columns.join('\n')}
 <text x="${frame.left + plotWidth / 2}" y="${height - 6}" text-anchor="middle">seconds</text>

@@ -13,6 +13,16 @@ export function parseUsd(text: string): Atomic {
   return BigInt(whole) * scale + BigInt(fraction.padEnd(decimals, '0'))
 }
 
+/** True where an amount as it is printed is not zero. */
+export function isAboveZero(printed: string): boolean {
+  return /[1-9]/.test(printed)
+}
+
+/** Prints "7.500000" as "7.5", for credits, which are whole as a rule. */
+export function withoutZeros(printed: string): string {
+  return printed.replace(/\.?0+$/, '')
+}
+
 /** Prints 10000n as "0.010000": always six places, as every report and contract shows money. */
 export function formatUsd(amount: Atomic): string {
   const sign = amount < 0n ? '-' : ''

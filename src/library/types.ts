@@ -151,7 +151,8 @@ export type PaydirtEvent =
   /** An interrupted run is continued. */
   | { type: 'resumed'; runId: string; startedAt: Date }
   /**
-   * Said about ten times a second at most. `settled` is in USD; `credits` is what direct access charged, when it charged any; `pace` the requests a second that the pacer has learned, and the
+   * Said about ten times a second at most. `settled` is in USD; `credits` is what direct access charged, when it charged
+   * any; `pace` the requests a second that the pacer has learned, and the
    * share of the last ten minutes' requests that the service refused as too many (0 to 1), absent before the first request.
    */
   | {

@@ -78,7 +78,7 @@ describe('docs/pictures', () => {
     const sources = paths.map((path) => readFileSync(join(root, path), 'utf8'))
     const odd = paths.filter(
       (_, at) =>
-        group(parseMarkup(sources[at]!), 'served').length < 25 || Buffer.byteLength(sources[at]!) >= 32_768,
+        group(parseMarkup(sources[at]!), 'served').length < 25 || Buffer.byteLength(sources[at]!) >= 30_000,
     )
     expect(odd).toEqual([])
   })

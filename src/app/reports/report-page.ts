@@ -1,3 +1,4 @@
+import { withoutZeros } from '../../domain/money.ts'
 import type { Report } from './report.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 import { count, figure, page, section, text } from './page.ts'
@@ -159,5 +160,5 @@ function percent(value: number | null): string {
 }
 
 function plain(credits: string | null): string {
-  return credits === null ? '–' : credits.replace(/\.?0+$/, '')
+  return credits === null ? '–' : withoutZeros(credits)
 }

@@ -1,3 +1,4 @@
+import { isAboveZero } from '../../domain/money.ts'
 import { errorCode, parkingCodes } from '../../domain/error-codes.ts'
 import { keepsValues } from '../../connectors/definitions.ts'
 import { mapOption, shellQuoted } from '../../connectors/csv/index.ts'
@@ -153,8 +154,4 @@ function conditionText(condition: ScanFilter): string {
     case 'different':
       return `${condition.property}!=${condition.value}`
   }
-}
-
-function isAboveZero(amount: string): boolean {
-  return /[1-9]/.test(amount)
 }

@@ -1,6 +1,7 @@
 import type { RunDetail } from '../../app/runs/run-detail.ts'
 import { lostMeaning } from '../terminal/print-summary.ts'
 import { spentText } from '../terminal/spent-text.ts'
+import { isAboveZero } from '../../domain/money.ts'
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
@@ -114,8 +115,4 @@ function step(name: string, count: number, note = ''): string {
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)]
-}
-
-function isAboveZero(amount: string): boolean {
-  return /[1-9]/.test(amount)
 }

@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync'
 import { queryLedger } from '../../app/queries/query-ledger.ts'
 import type { Report } from '../../app/reports/report.ts'
 import { reportPage } from '../../app/reports/report-page.ts'
+import { isAboveZero } from '../../domain/money.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { readConfig } from '../terminal/with-context.ts'
@@ -111,8 +112,8 @@ function text({
     ...(totals.jobChanges > 0
       ? [`  job changes ${totals.jobChanges}: people whose employer or title differs from their record`]
       : []),
-    `  paid       ${spentText(totals.settled, totals.credits)}${/[1-9]/.test(totals.lost) ? `, ${totals.lost} lost` : ''}`,
-    ...(!hasCredits || /[1-9]/.test(totals.settled)
+    `  paid       ${spentText(totals.settled, totals.credits)}${isAboveZero(totals.lost) ? `, ${totals.lost} lost` : ''}`,
+    ...(!hasCredits || isAboveZero(totals.settled)
       ? [
           `  cost       ${costPerMatched ?? '-'} USD per matched record, ${costPerFilledField ?? '-'} per filled field`,
         ]
@@ -140,7 +141,7 @@ function text({
     costPerCreated,
   } of lists)
     lines.push(
-      `  ${list.padEnd(22)} ${created} created, ${existed} existed (${percent(existedShare)}), ${ambiguous} ambiguous; ${paid} USD, ${costPerCreated ?? '-'} per created record${/[1-9]/.test(paidForExisting) ? `, ${paidForExisting} of it for records that existed` : ''}`,
+      `  ${list.padEnd(22)} ${created} created, ${existed} existed (${percent(existedShare)}), ${ambiguous} ambiguous; ${paid} USD, ${costPerCreated ?? '-'} per created record${isAboveZero(paidForExisting) ? `, ${paidForExisting} of it for records that existed` : ''}`,
     )
   if (leftOut.length > 0) lines.push('left out, because the value is none of its kind:')
   for (const { field, object, reason, records } of leftOut)

@@ -56,6 +56,16 @@ function steady(random: () => number, rate: number) {
   return { kind, limitOf }
 }
 
+function oneExtra(rate: number): Case {
+  return {
+    text: `${rate}/s, 1 extra`,
+    limit: () => evenlySpaced(rate, 1),
+    permitted: perSecond(rate),
+    outboundMs,
+    serviceMs: ofAnySize,
+  }
+}
+
 function penaltyOf(leastMs: number, mostMs: number, { renewed = false } = {}): Shape['draw'] {
   return (random) => {
     const rate = Math.round(between(random, 10, 80))
@@ -97,13 +107,7 @@ const shapes: Shape[] = [
   },
   {
     name: 'evenly spaced 20 a second with one extra, as the benchmark measures it',
-    draw: () => ({
-      text: '20/s, 1 extra',
-      limit: () => evenlySpaced(20, 1),
-      permitted: perSecond(20),
-      outboundMs,
-      serviceMs: ofAnySize,
-    }),
+    draw: () => oneExtra(20),
     fromSeconds: 30,
     toSeconds: 120,
     use: 0.99,
@@ -113,16 +117,7 @@ const shapes: Shape[] = [
   },
   {
     name: 'evenly spaced at 10 to 30 a second with one extra',
-    draw(random) {
-      const rate = Math.round(between(random, 10, 30))
-      return {
-        text: `${rate}/s, 1 extra`,
-        limit: () => evenlySpaced(rate, 1),
-        permitted: perSecond(rate),
-        outboundMs,
-        serviceMs: ofAnySize,
-      }
-    },
+    draw: (random) => oneExtra(Math.round(between(random, 10, 30))),
     fromSeconds: 30,
     toSeconds: 120,
     use: 0.99,

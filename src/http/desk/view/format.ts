@@ -1,5 +1,5 @@
 import { definitionOf, isConnectorName } from '../../../connectors/definitions.ts'
-import { formatUsd, type Atomic } from '../../../domain/money.ts'
+import { formatUsd, withoutZeros, type Atomic } from '../../../domain/money.ts'
 
 const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
@@ -20,7 +20,7 @@ export function usd(amount: Atomic): string {
 }
 
 export function money(amount: Atomic, currency: string): string {
-  return currency === 'USD' ? usd(amount) : `${formatUsd(amount).replace(/\.?0+$/, '')} credits`
+  return currency === 'USD' ? usd(amount) : `${withoutZeros(formatUsd(amount))} credits`
 }
 
 /** Formats a cost in both currencies; credits alone when no dollars were paid. */
