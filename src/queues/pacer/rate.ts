@@ -2,15 +2,15 @@
 import {
   clampRate,
   leastSureness,
-  type Edge,
   type Learner,
   type LearnerSettings,
   type Outcome,
   type RefusedRun,
 } from './learner.ts'
+import { isOfSeconds, lowRate, meetEdge, nextEdge, surenessAfterEdge } from './edge.ts'
 import { countBetween } from './history.ts'
 import { climbRestlessly, rateAfterRestlessRefusal } from './level/restless.ts'
-import { isRestless, isSearched, noteHeld, noteLevel, type Unrest } from './level/unrest.ts'
+import { isRestless, noteHeld, noteLevel, type Unrest } from './level/unrest.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
@@ -23,8 +23,6 @@ const probeSeconds = { after: 5, double: 3 }
 const unsureSeconds = { after: 3, double: 1.5 }
 const probeHeldMs = 60_000
 const keptOfProbe = 0.25
-/** Below it, one request of a second is a twentieth and more. */
-const lowRate = 20
 const runOfRefusals = 5
 /** So many refusals in so many requests, and such a share of them, measure a rate that is too high. */
 const refusalsToMeasure = 3
@@ -34,12 +32,6 @@ const farAbove = 0.1
 const unsure = 0.3
 /** An unsure rate climbs faster, by so much at most. */
 const leastSure = 0.4
-/** A refusal is too soon when so many were expected by then. */
-const soonPart = 4
-/** A step goes by a little more than the share refused, less where the rate is surer, and by so much at most. */
-const stepPart = 1.2
-const mostStep = 0.25
-const sameEdgeMs = 200
 /** A known level is within so much of what was measured. Where refused calls count, the pauses after them hide a part of it. */
 const belowServed = 0.9
 const aboveAsked = 1.2
@@ -118,55 +110,6 @@ function climbStep(okRun: number, learner: Learner): number {
   return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
 }
 
-/** A refusal where it was expected makes the rate surer. A refusal after a probe had risen does not, nor one that comes too soon. */
-function surenessAfterEdge(learner: Learner, sentMs: number): number {
-  const { sureness, phase, rate, probeFrom } = learner
-  const rose = phase === 'probe' && (probeFrom === null || rate > 1.25 * probeFrom)
-  return rose || mayStep(learner, sentMs) ? sureness : Math.min(1, 2 * sureness)
-}
-
-/**
- * Above a limit, the share of requests that is refused is the share by which the rate is too high. Two edges tell it, and while
- * the limit is searched for, the rate goes there in one step: by small ones, it took twenty refusals.
- */
-function rateAfterEdge(learner: Learner, sentMs: number): number {
-  const { rate, edge, sureness, unrest } = learner
-  if (!edge || !mayStep(learner, sentMs, 0)) return rate
-  const step = Math.min(mostStep, (stepPart - sureness) * shareRefused(learner, sentMs))
-  // A level that is known is believed: a part of a neighbour's turn is not taken for the limit.
-  const known = edge.isAfterRise ? Math.min(rate, unrest.level) : 0
-  return Math.max(known, rate * (1 - step))
-}
-
-function mayStep(learner: Learner, sentMs: number, soon = soonPart): boolean {
-  const { edge, phase, sureness, unrest, lastAtMs } = learner
-  if (phase !== 'hold' || !edge || !isOfSeconds(learner) || sureness >= 1) return false
-  if (isRestless(unrest, lastAtMs)) return false
-  const isSearch = edge.isAfterRise || isSearched(unrest, lastAtMs)
-  return isSearch && shareRefused(learner, sentMs) * learner.okPerRefusal > soon
-}
-
-/** No longer window is known. */
-function isOfSeconds({ sliding, windows }: Learner): boolean {
-  return !sliding && windows.length === 0
-}
-
-/** Answers come late, so requests that were sent are counted by the rate where that is more. */
-function shareRefused({ edge, totals, rate }: Learner, sentMs: number): number {
-  if (!edge) return 0
-  const refused = totals.limited - 1 - edge.limited
-  return refused / Math.max(1, totals.ok - edge.ok + refused, ((sentMs - edge.sentMs) / 1000) * rate)
-}
-
-function nextEdge(learner: Learner, sentMs: number): Edge | undefined {
-  const { edge, refusedRun, phase, totals } = learner
-  if ((refusedRun?.adjacent ?? 1) > 1 || (edge && sentMs - edge.sentMs < sameEdgeMs)) return undefined
-  const isOnItsWay =
-    edge?.isAfterRise === true && shareRefused(learner, sentMs) * learner.okPerRefusal > soonPart
-  const isAfterRise = phase === 'probe' || isOnItsWay
-  return { sentMs, ok: totals.ok, limited: totals.limited - 1, isAfterRise }
-}
-
 /**
  * One refusal lowers the rate a little. When many have come within a second or so, the limit is measured: it is what was served,
  * or as much more as was refused, where refused calls count. The rate is unsure again unless that is the level known.
@@ -194,10 +137,8 @@ export function afterRefusal(
   const served = first ? (totals.ok - first.ok) / seconds : 0
   const refused = first ? (totals.limited - first.limited) / seconds : 0
   if (!first || learner.sliding || refused < farAbove * (served + refused)) {
-    const stepped = next ? rateAfterEdge(learner, sentAtMs) : learner.rate
-    const rate = clampRate(Math.min(rateAfterRefusal(learner), stepped), settings)
-    const sureness = !next && isOfSeconds(learner) ? learner.sureness : surenessAfterEdge(learner, sentAtMs)
-    return { rate, refusals, sureness, isMeasured: false, correctedMs, edge }
+    const { rate, sureness } = meetEdge(learner, rateAfterRefusal(learner), sentAtMs, next)
+    return { rate: clampRate(rate, settings), refusals, sureness, isMeasured: false, correctedMs, edge }
   }
   const { level } = learner.unrest
   const isSame = level > belowServed * served && level < aboveAsked * (served + refused)

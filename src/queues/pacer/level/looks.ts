@@ -2,30 +2,34 @@
  * Looks above a level. A level that was found in one short search may be that of a moment: a neighbour took most of the limit just
  * then. The rate alone would be refused so seldom that it believed the level for minutes. So the pacer looks: it sends half as much
  * again, until a refusal, or so long that not even a full bucket explains that there is none. Each look that a level survives makes
- * the next one rarer, until the climb of a sure rate comes sooner.
+ * the next one rarer.
  */
 import type { Learner, Outcome } from '../learner.ts'
 import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
 
-/** The first look comes after so many requests, each next one after so many times as many, the last after at most so many. */
+/** The first look comes after so many requests, each next one after so many times as many. */
 const firstOks = 120
 /** The first half minute of a run is spent on finding the level. */
 const settlesMs = 25_000
 const rarer = 1.5
-const mostOks = 450
+/** An even spacing refuses every look: the fourth that is refused at once is the last one. */
+const mostAtOnce = 3
+const enough = 50
 /** A look is not taken directly after a refusal: a bucket is empty then. */
 const restSeconds = 2
 const above = 1.5
 /** A bucket holds a second's worth, and the level may be known a little too low. */
-const heldMs = 3_500
+const heldMs = 3_000
 const servedPart = 0.8
 /** A window of the level known refuses a look within this time, a bucket of it only after the second. In between it is a higher level. */
-const windowMs = 800
+const windowMs = 740
 /** An even spacing or a sliding window refuses a look at once, as it would have refused the next request or the one after. */
 const atOnceMs = 250
 const bucketMs = 1_700
+/** Not even a full bucket refuses one so late: it is as good as one that was not refused. */
+const lateMs = 2_500
 const growthPerSecond = 0.03
 /** A faster rate climbs every few seconds anyway, and a look has many requests under way. */
 const mostPerSecond = 100
@@ -42,7 +46,7 @@ export function lookAfterOk(learner: Learner, ok: Outcome): Learner {
   const counted = { ...learner, looks: { ...looks, oks: looks.oks + 1 } }
   const wanted = firstOks * rarer ** looks.survived
   if (ok.atMs - unrest.foundAtMs < settlesMs) return counted
-  if (rate > mostPerSecond || wanted > mostOks || counted.looks.oks < wanted) return counted
+  if (rate > mostPerSecond || counted.looks.oks < wanted) return counted
   if (learner.okRun < restSeconds * rate || isClimbing(learner)) return counted
   return { ...learner, rate: rate * above, looks: { ...looks, from: rate, sinceMs: ok.atMs, served: 0 } }
 }
@@ -91,8 +95,10 @@ export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner 
     correctedMs: atMs,
     refusalKnownMs: atMs,
     notBeforeMs: Math.max(learner.notBeforeMs, atMs + earlyMs),
-    looks: { ...looks, from: 0, oks: 0, endedMs: atMs, survived: looks.survived + 1 },
+    looks: { ...looks, from: 0, oks: 0, endedMs: atMs, survived: isAtOnce && looks.survived >= mostAtOnce ? enough : looks.survived + 1 },
   }
+  if (sentAtMs - looks.sinceMs >= lateMs)
+    return { ...ended, unrest: noteRisen(learner.unrest, atMs), phase: 'probe', probeFrom: looks.from }
   if (tookMs > windowMs && tookMs < bucketMs) return withMeasuredRate(ended, looks.from, growthPerSecond)
   return isAtOnce || learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
 }
