@@ -100,6 +100,25 @@ describe('a look above a level', () => {
     expect(learner.rate).toBeGreaterThan(1.4 * rate)
   })
 
+  it('that was refused later than a full bucket would be shows it as well', () => {
+    const { learner, atMs } = looking
+    const after = learn(learner, at(atMs + 2_600, 'limited'), settings)
+    expect(isRestless(after.unrest, start + atMs + 2_600)).toBe(true)
+    const sooner = learn(learner, at(atMs + 2_000, 'limited'), settings)
+    expect(isRestless(sooner.unrest, start + atMs + 2_000)).toBe(false)
+  })
+
+  it('that is refused at once is the last one, the fourth time: even spacing refuses each', () => {
+    const afterLook = (tookMs: number) => {
+      const learner = { ...looking.learner, looks: { ...looking.learner.looks, survived: 3 } }
+      const after = learn(learner, at(looking.atMs + tookMs, 'limited'), settings)
+      // So many requests as come after six looks.
+      return served({ ...after, looks: { ...after.looks, oks: 1_400 } }, looking.atMs + 1000, 30)
+    }
+    expect(afterLook(100).learner.looks.from).toBe(0)
+    expect(afterLook(600).learner.looks.from).toBeGreaterThan(0)
+  })
+
   it('is none at a high rate, which climbs every few seconds, nor above a level that only held', () => {
     expect(served({ ...known, rate: 150 }, 0, 4).learner.looks.from).toBe(0)
     const held = { ...known, unrest: { ...known.unrest, isLeast: true } }

@@ -95,7 +95,13 @@ export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner 
     correctedMs: atMs,
     refusalKnownMs: atMs,
     notBeforeMs: Math.max(learner.notBeforeMs, atMs + earlyMs),
-    looks: { ...looks, from: 0, oks: 0, endedMs: atMs, survived: isAtOnce && looks.survived >= mostAtOnce ? enough : looks.survived + 1 },
+    looks: {
+      ...looks,
+      from: 0,
+      oks: 0,
+      endedMs: atMs,
+      survived: isAtOnce && looks.survived >= mostAtOnce ? enough : looks.survived + 1,
+    },
   }
   if (sentAtMs - looks.sinceMs >= lateMs)
     return { ...ended, unrest: noteRisen(learner.unrest, atMs), phase: 'probe', probeFrom: looks.from }
