@@ -39,6 +39,12 @@ const longestMs = 64_000
 /** A count may be off by part of a request, and a time by what the network varies. */
 const offBy = 0.6
 const offPart = 0.01
+/** All of the evidence together tells one whole number from the next when it is off by less than this, and by no less than a part. */
+const tellsWhole = 0.5
+const leastOffPart = 0.02
+const wholeOffBy = 0.1
+/** Where the evidence lies between two of them, the limit is none. */
+const leastLikely = 0.05
 
 type Span = readonly [count: number, seconds: number]
 
@@ -103,6 +109,24 @@ export function candidates(all: readonly Evidence[]): Candidate[] {
         return Math.exp(-(((one.perSecond - last.perSecond) / off) ** 2) / 2)
       })
       .reduce((product, one) => product * one, weight)
-    return [{ ...last, weight: likelihood }]
+    return wholeNumbers(told, { ...last, weight: likelihood })
   })
+}
+
+/** A limit is a whole number a second. Where the evidence tells one from the next, it is shared out among those that it may be. */
+function wholeNumbers(told: readonly Pick<Candidate, 'perSecond' | 'off'>[], one: Candidate): Candidate[] {
+  const precision = told.reduce((sum, { off }) => sum + 1 / off ** 2, 0)
+  const mean = told.reduce((sum, { perSecond, off }) => sum + perSecond / off ** 2, 0) / precision
+  const off = Math.max(1 / Math.sqrt(precision), leastOffPart * mean)
+  if (off > tellsWhole) return [one]
+  const from = Math.max(1, Math.round(mean - 2 * off))
+  const near = Array.from({ length: Math.round(mean + 2 * off) - from + 1 }, (_, index) => ({
+    perSecond: from + index,
+    off: wholeOffBy,
+    weight: Math.exp(-(((from + index - mean) / off) ** 2) / 2),
+  }))
+  const sum = near.reduce((all, { weight }) => all + weight, 0)
+  return sum > leastLikely
+    ? near.map((each) => ({ ...each, weight: (one.weight * each.weight) / sum }))
+    : [one]
 }
