@@ -53,6 +53,23 @@ describe('what two refusals tell', () => {
     expect(choice?.perSecond).toBeLessThan(21)
   })
 
+  it.each([9, 13])('is a whole number, a margin below which the rate of %i a second stays', (rate) => {
+    const limit = limits.fixed!(rate, 3)
+    const evidence = [
+      refusalOf(limit, 100_000, 5, Math.log(4)),
+      refusalOf(limit, 200_000, 0.7 * rate, 0.15),
+      refusalOf(limit, 300_000, 0.8 * rate, 0.4),
+    ]
+    const choice = choose(evidence, 5_000)
+    expect(choice?.perSecond).toBeGreaterThan(0.97 * rate)
+    expect(choice?.perSecond).toBeLessThan(rate)
+  })
+
+  it('is no whole number where all of it lies between two', () => {
+    const told = { perSecond: [8.45], off: [0.05] }
+    expect(candidates([told, told]).map(({ perSecond }) => perSecond)).toEqual([8.45])
+  })
+
   it('is used more carefully where a refusal costs more', () => {
     const limit = limits.fixed!(40, 5)
     const evidence = [refusalOf(limit, 100_000, 5, Math.log(4)), refusalOf(limit, 120_000, 20, 0.3)]
