@@ -279,7 +279,7 @@ const shapes: Shape[] = [
     toSeconds: 30,
     use: 0.92,
     leastUse: 0.85,
-    refused: 0.018,
+    refused: 0.014,
     draws: 40,
   },
   {
@@ -297,7 +297,7 @@ const shapes: Shape[] = [
     },
     fromSeconds: 30,
     toSeconds: 240,
-    use: 0.85,
+    use: 0.86,
     leastUse: 0.76,
     refused: 0.09,
     draws: 60,
