@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import { put as putBytes, unreadable, type Put } from './put.ts'
+import { onError, put as putBytes, unreadable, type Put } from './put.ts'
 import type { Slot, Slots } from './slots.ts'
 
 export const pageBytes = 8_192
@@ -17,6 +17,7 @@ const mostPages = 131_072
 const chunkPages = 1_024
 const chunkSectors = (chunkPages * 4) / sectorBytes
 const lengthBits = 5
+const lengthMask = 31
 
 /**
  * Says where each page of a relation stands in its file: the header has the number of pages and the places of the map's chunks,
@@ -35,6 +36,24 @@ export interface PageMap {
   set(page: number, slot: Slot | undefined, room: Pick<Slots, 'take' | 'give'>): void
   /** The slots of the header, the chunks and the pages. */
   used(): Iterable<Slot>
+  /** The sector behind all that is used. */
+  readonly end: number
+  /** The pages that stand at this sector or behind it, the last one first. */
+  pagesFrom(start: number): { page: number; slot: Slot }[]
+  /**
+   * Writes the chunks that stand at this sector or behind it to other places, as far as there are any. Each is on the disk before
+   * the header says where it is: without it all of its pages would be lost.
+   */
+  moveChunks(start: number, room: ChunkRoom): void
+}
+
+interface ChunkRoom {
+  place(length: number): number | undefined
+  /** Takes back a place that was not used. */
+  give(slot: Slot): void
+  /** The header does not point there any more. */
+  leave(slot: Slot): void
+  flush(): void
 }
 
 /** Makes it a file without pages. What else it has is free room from now on. */
@@ -81,6 +100,15 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
     return chunks[Math.floor(page / chunkPages)]?.readUInt32LE((page % chunkPages) * 4) ?? 0
   }
 
+  /** Pages and their entries. */
+  function* entries(): Generator<[page: number, entry: number]> {
+    for (const [index, chunk] of chunks.entries())
+      for (let page = 0; chunk && page < chunkPages; page += 1) {
+        const entry = chunk.readUInt32LE(page * 4)
+        if (entry !== 0) yield [index * chunkPages + page, entry]
+      }
+  }
+
   return {
     get count() {
       return count
@@ -91,7 +119,7 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
     },
     at(page) {
       const entry = entryOf(page)
-      return entry === 0 ? undefined : { start: entry >>> lengthBits, length: entry & 31 }
+      return entry === 0 ? undefined : slotOf(entry)
     },
     set(page, slot, room) {
       const index = Math.floor(page / chunkPages)
@@ -121,7 +149,40 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
         if (slot) yield slot
       }
     },
+    get end() {
+      let end = header.start + header.length
+      for (const start of places) if (start !== 0) end = Math.max(end, start + chunkSectors)
+      for (const [, entry] of entries()) end = Math.max(end, (entry >>> lengthBits) + (entry & lengthMask))
+      return end
+    },
+    pagesFrom(start) {
+      const pages: { page: number; slot: Slot }[] = []
+      for (const [page, entry] of entries())
+        if (entry >>> lengthBits >= start) pages.push({ page, slot: slotOf(entry) })
+      return pages.sort((a, b) => b.slot.start - a.slot.start)
+    },
+    moveChunks(start, { place, give, leave, flush }) {
+      for (const [index, chunk] of chunks.entries()) {
+        const from = places[index] ?? 0
+        const to = chunk && from >= start ? place(chunkSectors) : undefined
+        if (!chunk || to === undefined) continue
+        onError(
+          () => {
+            put(fd, chunk, to * sectorBytes)
+            flush()
+          },
+          () => give({ start: to, length: chunkSectors }),
+        )
+        writeNumber(to, chunksAt + index * 4)
+        places[index] = to
+        leave({ start: from, length: chunkSectors })
+      }
+    },
   }
+}
+
+function slotOf(entry: number): Slot {
+  return { start: entry >>> lengthBits, length: entry & lengthMask }
 }
 
 function countBytes(count: number): Buffer {
