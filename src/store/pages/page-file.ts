@@ -51,15 +51,15 @@ export function createPageFile(path: string, nowMs: () => number, options: Optio
 interface Options {
   /** Tests give one that a kill interrupts. */
   put?: Put
-  /** So many pages are whole, and from then on a compressed one that is written stays compressed. */
+  /** So many pages are whole, and from then on others are compressed when they are written. */
   most?: number
 }
 
 /**
  * The pages of one relation's file. A page is written as it is, in its place, as long as Postgres changes it; one that has not
  * been written for a while is compressed, to a third on average, and takes as many sectors of 512 bytes as it needs. A compressed
- * page that Postgres writes again is whole again, unless many are: a table that is vacuumed has each of its pages written once, in
- * one statement, and would take the room of all of them whole.
+ * page that Postgres writes again is whole again, unless many are: a table that is vacuumed, or an index that is made, has each of its
+ * pages written once, in one statement, and would take the room of all of them whole.
  *
  * Crash windows, beside those of `page-map.ts`:
  * - A compressed page that Postgres writes again is written to a place of its own before the map points to it: killed in between,
@@ -149,7 +149,7 @@ export function openPageFile(
       if (before) left.add(before)
       written.delete(page)
     } else {
-      const isWhole = !before || before.length === wholePage || written.count < most
+      const isWhole = before?.length === wholePage || written.count < most
       const kept = isWhole ? bytes : smaller(page, bytes)
       if (before?.length === wholePage) put(open.fd, kept, before.start * sectorBytes)
       else {
