@@ -14,6 +14,8 @@ export interface LeftSlots {
   take(): Slot[]
   /** The flush has failed: which map the disk has is not known, so these are neither used nor cut off before the next start. */
   lose(slots: readonly Slot[]): void
+  /** The file has no pages any more, or is another one. */
+  forget(): void
 }
 
 export function createLeftSlots(file: { flush(): void; room(): Pick<Slots, 'give'> }): LeftSlots {
@@ -43,17 +45,20 @@ export function createLeftSlots(file: { flush(): void; room(): Pick<Slots, 'give
       slots.push(slot)
       sectors += slot.length
       if (sectors < many) return
-      const taken = take()
       try {
         file.flush()
       } catch {
-        // The page itself is written.
-        return lose(taken)
+        // They are lost by then, and the page itself is written.
+        return
       }
-      for (const each of taken) file.room().give(each)
+      for (const each of take()) file.room().give(each)
     },
     take,
     lose,
+    forget() {
+      take()
+      lostEnd = 0
+    },
   }
 }
 

@@ -1,5 +1,4 @@
-import { fdatasync } from 'node:fs'
-import { promisify } from 'node:util'
+import type { Flushes } from './flushes.ts'
 import type { LeftSlots } from './left-slots.ts'
 import type { OpenPages } from './open-pages.ts'
 import type { Slot } from './slots.ts'
@@ -20,7 +19,7 @@ export interface Moves {
 
 export function createMoves(
   open: OpenPages,
-  { left, onMoved }: { left: LeftSlots; onMoved: (page: number) => void },
+  { left, flushes, onMoved }: { left: LeftSlots; flushes: Flushes; onMoved: (page: number) => void },
 ): Moves {
   /** Since the last move began. */
   const changed = new Set<number>()
@@ -38,17 +37,24 @@ export function createMoves(
     noteChange: (page) => void changed.add(page),
     async move(write) {
       const { timesEmptied } = open
+      const { failures } = flushes
       const moved: Moved[] = []
       changed.clear()
       try {
         const result = write(moved)
         if (moved.length === 0 && left.sectors === 0) return result
         const pointedAway = left.take()
-        await flushed(open.fd).catch((error: unknown) => {
-          left.lose(pointedAway)
+        const lose = () => void (open.timesEmptied === timesEmptied && left.lose(pointedAway))
+        await flushes.soon().catch((error: unknown) => {
+          lose()
           if (!open.isClosed) throw error
         })
         if (open.isClosed || open.timesEmptied !== timesEmptied) return result
+        // One has failed meanwhile: what was written before it may not be on the disk.
+        if (flushes.failures !== failures) {
+          lose()
+          return result
+        }
         for (const slot of pointedAway) open.slots.give(slot)
         for (let next = moved.shift(); next; next = moved.shift()) pointTo(next)
         return result
@@ -59,5 +65,3 @@ export function createMoves(
     },
   }
 }
-
-const flushed = promisify(fdatasync)

@@ -1,13 +1,5 @@
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  rmSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, rmSync } from 'node:fs'
+import { createFlushes } from './flushes.ts'
 import { createLeftSlots } from './left-slots.ts'
 import { damagedPage, packPage, unpackPage } from './packed-page.ts'
 import { createMoves } from './moves.ts'
@@ -76,16 +68,20 @@ export function openPageFile(
   { put = putBytes, most = mostWritten }: Options = {},
 ): PageFile {
   const fd = openSync(path, constants.O_RDWR)
+  const flush = () => flushes.now()
   const open = onError(
     (): OpenPages => {
-      const map = createPageMap(fd, put)
+      const map = createPageMap(fd, put, flush)
       return { fd, map, slots: createSlots(map.used(), wholePage), isClosed: false, timesEmptied: 0 }
     },
     () => closeSync(fd),
   )
   const written = createWrittenPages(nowMs)
-  const left = createLeftSlots({ flush: () => fdatasyncSync(open.fd), room: () => open.slots })
-  const { noteChange, move } = createMoves(open, { left, onMoved: (page) => written.delete(page) })
+  const left = createLeftSlots({ flush, room: () => open.slots })
+  const flushes = createFlushes(open, () => left.lose(left.take()))
+  const { noteChange, move } = createMoves(open, { left, flushes, onMoved: (page) => written.delete(page) })
+  // A process that has ended may have left room to which the map on the disk still points.
+  onError(flush, () => closeSync(fd))
   let tightensFromMs = -Infinity
   const scratch = Buffer.alloc(pageBytes)
   /** Pages that stood behind the end of a file that was cut off. Once it grows again, they would be zeros. */
@@ -117,9 +113,9 @@ export function openPageFile(
   function clear(): void {
     writeEmptyMap(open.fd, put)
     open.timesEmptied += 1
-    open.map = createPageMap(open.fd, put)
+    open.map = createPageMap(open.fd, put, flush)
     open.slots = createSlots(open.map.used(), wholePage)
-    left.take()
+    left.forget()
     written.clear()
     missing.clear()
     ftruncateSync(open.fd, emptyMapBytes)
@@ -216,9 +212,8 @@ export function openPageFile(
       const pages = Math.ceil(size / pageBytes)
       if (pages === 0) return clear()
       assertMay(pages - 1)
-      const before = open.map.count
       open.map.setCount(pages)
-      for (let page = pages; page < before; page += 1) {
+      for (let page = pages; page < open.map.capacity; page += 1) {
         noteChange(page)
         const slot = open.map.at(page)
         open.map.set(page, undefined, open.slots)
@@ -272,15 +267,15 @@ export function openPageFile(
       const kept = open.slots.end - free
       if (free < freeShare * open.slots.end || (kept > largeSectors && free < kept)) return 0
       const bytesBefore = open.slots.end * sectorBytes
-      const anew = writeAnew(path, { map: open.map, readSlot, put })
+      const anew = writeAnew(path, { map: open.map, readSlot, put, flush })
       closeSync(open.fd)
       Object.assign(open, anew)
-      left.take()
+      left.forget()
       return bytesBefore - open.slots.end * sectorBytes
     },
     flush() {
       assertOpen()
-      fdatasyncSync(open.fd)
+      flush()
     },
     close() {
       if (open.isClosed) return

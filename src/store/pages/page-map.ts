@@ -30,6 +30,8 @@ const lengthMask = 31
  */
 export interface PageMap {
   readonly count: number
+  /** No page from this one on has a place: one that was cut off may still have it where that has failed. */
+  readonly capacity: number
   setCount(pages: number): void
   at(page: number): Slot | undefined
   /** A new chunk takes its room from `room`. */
@@ -40,11 +42,10 @@ export interface PageMap {
   readonly end: number
   /** The pages that stand at this sector or behind it, the last one first. */
   pagesFrom(start: number): { page: number; slot: Slot }[]
-  /**
-   * Writes the chunks that stand at this sector or behind it to other places, as far as there are any. Each is on the disk before
-   * the header says where it is: without it all of its pages would be lost.
-   */
+  /** Writes the chunks that stand at this sector or behind it to other places, as far as there are any. */
   moveChunks(start: number, room: ChunkRoom): void
+  /** Writes the header and the chunks again, for a disk that may not have them. */
+  writeAgain(): void
 }
 
 interface ChunkRoom {
@@ -53,20 +54,24 @@ interface ChunkRoom {
   give(slot: Slot): void
   /** The header does not point there any more. */
   leave(slot: Slot): void
-  flush(): void
 }
 
 /** Makes it a file without pages. What else it has is free room from now on. */
 export function writeEmptyMap(fd: number, put: Put = putBytes): void {
+  put(fd, emptyHead(), 0)
+}
+
+function emptyHead(): Buffer {
   const head = Buffer.alloc(header.length * sectorBytes)
   magic.copy(head)
   countBytes(0).copy(head, countAt)
-  put(fd, head, 0)
+  return head
 }
 
 export const emptyMapBytes = header.length * sectorBytes
 
-export function createPageMap(fd: number, put: Put = putBytes): PageMap {
+/** `flush` waits until the file is on the disk. */
+export function createPageMap(fd: number, put: Put = putBytes, flush: () => void = () => {}): PageMap {
   const head = Buffer.alloc(header.length * sectorBytes)
   if (readSync(fd, head, 0, head.length, 0) !== head.length || !head.subarray(0, magic.length).equals(magic))
     throw unreadable('a file of the embedded ledger’s pages has an unknown form')
@@ -96,6 +101,17 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
     chunk.writeUInt32LE(entry, page * 4)
   }
 
+  /** It is on the disk before the header says where: else that would point to anything, and the file could not be read. */
+  function writeChunk(chunk: Buffer, place: number, room: Pick<Slots, 'give'>): void {
+    onError(
+      () => {
+        put(fd, chunk, place * sectorBytes)
+        flush()
+      },
+      () => room.give({ start: place, length: chunkSectors }),
+    )
+  }
+
   function entryOf(page: number): number {
     return chunks[Math.floor(page / chunkPages)]?.readUInt32LE((page % chunkPages) * 4) ?? 0
   }
@@ -113,6 +129,9 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
     get count() {
       return count
     },
+    get capacity() {
+      return chunks.length * chunkPages
+    },
     setCount(pages) {
       put(fd, countBytes(pages), countAt)
       count = pages
@@ -128,12 +147,7 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
         if (!slot) return
         chunk = Buffer.alloc(chunkPages * 4)
         const place = room.take(chunkSectors)
-        try {
-          put(fd, chunk, place * sectorBytes)
-        } catch (error) {
-          room.give({ start: place, length: chunkSectors })
-          throw error
-        }
+        writeChunk(chunk, place, room)
         writeNumber(place, chunksAt + index * 4)
         places[index] = place
         chunks[index] = chunk
@@ -161,22 +175,23 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
         if (entry >>> lengthBits >= start) pages.push({ page, slot: slotOf(entry) })
       return pages.sort((a, b) => b.slot.start - a.slot.start)
     },
-    moveChunks(start, { place, give, leave, flush }) {
+    moveChunks(start, { place, give, leave }) {
       for (const [index, chunk] of chunks.entries()) {
         const from = places[index] ?? 0
         const to = chunk && from >= start ? place(chunkSectors) : undefined
         if (!chunk || to === undefined) continue
-        onError(
-          () => {
-            put(fd, chunk, to * sectorBytes)
-            flush()
-          },
-          () => give({ start: to, length: chunkSectors }),
-        )
+        writeChunk(chunk, to, { give })
         writeNumber(to, chunksAt + index * 4)
         places[index] = to
         leave({ start: from, length: chunkSectors })
       }
+    },
+    writeAgain() {
+      for (const [index, chunk] of chunks.entries()) if (chunk) put(fd, chunk, places[index]! * sectorBytes)
+      const bytes = emptyHead()
+      countBytes(count).copy(bytes, countAt)
+      for (const [index, place] of places.entries()) bytes.writeUInt32LE(place, chunksAt + index * 4)
+      put(fd, bytes, 0)
     },
   }
 }

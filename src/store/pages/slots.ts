@@ -150,13 +150,11 @@ export function createSlots(used: Iterable<Slot>, largest: number): Slots {
     },
     merge,
     cut(before) {
-      for (const [size, starts] of bySize.entries()) {
-        const kept = starts.filter((start) => start < before)
-        free -= (starts.length - kept.length) * size
-        bySize[size] = kept
-      }
-      for (const { start, length } of runs) if (start >= before) free -= length
-      runs = runs.filter(({ start }) => start < before)
+      const all = bySize.flatMap((starts, length) => starts.map((start) => ({ start, length })))
+      const kept = [...all, ...runs]
+      clear()
+      for (const { start, length } of kept)
+        give({ start, length: Math.min(length, Math.max(0, before - start)) })
       end = before
     },
   }

@@ -2,7 +2,7 @@
  * The end of a file whose free room is before it. Pages that are written, compressed and written again leave slots of all sizes, and a
  * fifth of a large file was free room. Pages of its end move there, as they are, and the end is cut off.
  */
-import { fdatasyncSync, fstatSync, ftruncateSync } from 'node:fs'
+import { fstatSync, ftruncateSync } from 'node:fs'
 import type { LeftSlots } from './left-slots.ts'
 import type { Moved } from './moves.ts'
 import type { OpenPages } from './open-pages.ts'
@@ -32,7 +32,6 @@ export function writeBeforeTail(open: OpenPages, tail: Tail, moved: Moved[]): nu
     place,
     give: (slot) => open.slots.give(slot),
     leave: (slot) => tail.left.add(slot),
-    flush: () => fdatasyncSync(open.fd),
   })
   for (const { page, slot } of pages) {
     if (moved.length > 0 && tail.isOver()) break
