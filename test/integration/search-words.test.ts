@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import type { Context } from '../../src/app/context/context.ts'
+import { makeRestSearchable } from '../../src/app/runs/maintenance.ts'
 import { indexNewTasks, indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
 import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { addLookup, addRun, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
@@ -42,6 +44,21 @@ describe('the text by which a record is found', () => {
     expect(await search()).toBe(1)
     expect((await words())[0]?.words).toBe("'acme.com' 'found@acme.com' 'lee'")
     expect(await unsearchable(desk.db, 10)).toBe(1)
+  })
+
+  test('is read at the end of a command in pages, after each of which the ledger is kept small', async () => {
+    await addRun('r1')
+    await sql`insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+      select 'r1', i, 'many' || i, jsonb_build_object('lastName', 'Other' || i), 'written', now() - interval '1 minute'
+      from generate_series(1, 2500) as i`.execute(desk.db)
+    let compressed = 0
+    const pages = { compress: async () => (compressed += 1) % 2 === 1, settle: async () => 0 }
+    const database = { db: desk.db, kind: 'pglite', pages } as unknown as Context['database']
+    const context = { database, config: { networkHosts: ['profnet.com'] }, now: desk.now }
+    await makeRestSearchable(context as unknown as Context, new AbortController().signal)
+    expect(await words()).toHaveLength(2_500)
+    // Twice each, as long as pages wait.
+    expect(compressed).toBe(4)
   })
 
   test('is read once by a command that reads it at its end, and not again there', async () => {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import { checkpointWhenLong } from '../../src/store/database/checkpoint.ts'
+import { keepSmall } from '../../src/store/database/keep-small.ts'
 import { layLedger } from '../support/ledger-template.ts'
 import { freshStores } from '../support/stores.ts'
 
@@ -26,7 +27,7 @@ test('the log of changes of an embedded ledger does not grow with what was writt
   try {
     for (let round = 0; round < 16; round += 1) {
       await write(database, round)
-      await checkpointWhenLong(database, 8_000_000)
+      await keepSmall(database, 8_000_000)
     }
     expect(await segmentsIn(dataDir)).toBeLessThanOrEqual(4)
     await database.close()

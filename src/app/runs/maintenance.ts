@@ -5,6 +5,7 @@ import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { vacuumTables } from '../../store/database/vacuum-tables.ts'
 import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
+import { keepSmall } from '../../store/database/keep-small.ts'
 import { indexNewTasks, indexTasks } from '../../store/search/index-tasks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { soonWhile } from '../../timing/soon-while.ts'
@@ -133,7 +134,7 @@ export async function makeRestSearchable(
 ): Promise<void> {
   const options = { hosts: config.networkHosts, now, limit: restPage }
   for (const index of [indexNewTasks, indexTasks])
-    while (!signal.aborted && (await index(database.db, options)) >= restPage);
+    while (!signal.aborted && (await index(database.db, options)) >= restPage) await keepSmall(database)
 }
 
 /** Reads every lookup that an interrupted command left behind, so it is done more rarely than the rest of its job. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { checkpointWhenLong } from './checkpoint.ts'
 import type { Database, OpenDatabase } from './database.ts'
+import { keepSmall } from './keep-small.ts'
 
 /** The changes of each table up to when its indexes were written anew. PGlite counts from zero at each start, and so does this. */
 const compactedAt = new WeakMap<Database, Map<string, number>>()
@@ -23,7 +23,7 @@ interface Changed {
  * one may be left; killed between two, the rest waits for as many changes again.
  */
 export async function compactIndexes(
-  database: Pick<OpenDatabase, 'db' | 'kind'>,
+  database: Pick<OpenDatabase, 'db' | 'kind' | 'pages'>,
   { signal, least = leastChanges }: { signal?: AbortSignal; least?: number } = {},
 ): Promise<number> {
   const { db, kind } = database
@@ -37,7 +37,7 @@ export async function compactIndexes(
       if (signal?.aborted) return freed
       const bytes = await bytesOf(database, index)
       await sql`reindex index ${sql.table(index)}`.execute(db)
-      await checkpointWhenLong(database)
+      await keepSmall(database)
       freed += bytes - (await bytesOf(database, index))
     }
     noted.set(name, changes)

@@ -22,7 +22,7 @@ const settlingStretchMs = 50
 
 /** The files of an embedded ledger that are kept in pages. */
 export interface LedgerPages {
-  /** Compresses for some milliseconds pages that rest. Returns whether others are late. */
+  /** Compresses for some milliseconds pages that rest. Returns whether others are late. Where none are, files are tightened. */
   compress(): Promise<boolean>
   /**
    * Compresses all pages and writes the files without free room in them, for the end of a command. Returns how many it has
@@ -60,6 +60,12 @@ export function createLedgerPages(
     return file && since(file) < writtenBeforeMs ? file.compress(writtenBeforeMs, nowMs() + forMs) : 0
   }
 
+  /** The file with the most free room. */
+  async function tightenOne(forMs: number): Promise<number> {
+    const [file] = [...paged.all()].toSorted((a, b) => b.loose - a.loose)
+    return file && file.loose > 0 ? file.tighten(nowMs() + forMs) : 0
+  }
+
   function waitMany(): boolean {
     return [...paged.all()].reduce((sum, { waiting }) => sum + waiting, 0) > mostWaiting
   }
@@ -69,7 +75,9 @@ export function createLedgerPages(
       alone(async () => {
         await compressOne(nowMs() - (waitMany() ? shortRestMs : restingMs), stretchMs)
         const lateBeforeMs = nowMs() - (waitMany() ? shortRestMs : restingMs + lateMs)
-        return [...paged.all()].some((file) => since(file) < lateBeforeMs)
+        const isLate = [...paged.all()].some((file) => since(file) < lateBeforeMs)
+        if (!isLate) await tightenOne(stretchMs)
+        return isLate
       }),
     settle: (signal) =>
       alone(async () => {
@@ -84,6 +92,7 @@ export function createLedgerPages(
           file.shrink()
           await new Promise((resolve) => setImmediate(resolve))
         }
+        while (!signal?.aborted && (await tightenOne(settlingStretchMs)) > 0);
         return all
       }),
   }

@@ -14,6 +14,10 @@ export interface PageFile {
    * looked at: one that would not be smaller is left as it is.
    */
   compress(writtenBeforeMs: number, untilMs: number): Promise<number>
+  /** The bytes of free room where they are so many that the file should be tightened; else 0. */
+  readonly loose: number
+  /** Moves pages from the end of the file into free room before it, until the deadline, and cuts off what is free then. Returns how many. */
+  tighten(untilMs: number): Promise<number>
   /** Writes the file anew without the free room in it, where that is worth its copy. Returns the bytes that this has freed. */
   shrink(): number
   /** Waits until all of it is on the disk. */

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import { put as putBytes, unreadable, type Put } from './put.ts'
+import { onError, put as putBytes, unreadable, type Put } from './put.ts'
 import type { Slot, Slots } from './slots.ts'
 
 export const pageBytes = 8_192
@@ -17,6 +17,7 @@ const mostPages = 131_072
 const chunkPages = 1_024
 const chunkSectors = (chunkPages * 4) / sectorBytes
 const lengthBits = 5
+const lengthMask = 31
 
 /**
  * Says where each page of a relation stands in its file: the header has the number of pages and the places of the map's chunks,
@@ -29,25 +30,48 @@ const lengthBits = 5
  */
 export interface PageMap {
   readonly count: number
+  /** No page from this one on has a place: one that was cut off may still have it where that has failed. */
+  readonly capacity: number
   setCount(pages: number): void
   at(page: number): Slot | undefined
   /** A new chunk takes its room from `room`. */
   set(page: number, slot: Slot | undefined, room: Pick<Slots, 'take' | 'give'>): void
   /** The slots of the header, the chunks and the pages. */
   used(): Iterable<Slot>
+  /** The sector behind all that is used. */
+  readonly end: number
+  /** The pages that stand at this sector or behind it, the last one first. */
+  pagesFrom(start: number): { page: number; slot: Slot }[]
+  /** Writes the chunks that stand at this sector or behind it to other places, as far as there are any. */
+  moveChunks(start: number, room: ChunkRoom): void
+  /** Writes the header and the chunks again, for a disk that may not have them. */
+  writeAgain(): void
+}
+
+interface ChunkRoom {
+  place(length: number): number | undefined
+  /** Takes back a place that was not used. */
+  give(slot: Slot): void
+  /** The header does not point there any more. */
+  leave(slot: Slot): void
 }
 
 /** Makes it a file without pages. What else it has is free room from now on. */
 export function writeEmptyMap(fd: number, put: Put = putBytes): void {
+  put(fd, emptyHead(), 0)
+}
+
+function emptyHead(): Buffer {
   const head = Buffer.alloc(header.length * sectorBytes)
   magic.copy(head)
   countBytes(0).copy(head, countAt)
-  put(fd, head, 0)
+  return head
 }
 
 export const emptyMapBytes = header.length * sectorBytes
 
-export function createPageMap(fd: number, put: Put = putBytes): PageMap {
+/** `flush` waits until the file is on the disk. */
+export function createPageMap(fd: number, put: Put = putBytes, flush: () => void = () => {}): PageMap {
   const head = Buffer.alloc(header.length * sectorBytes)
   if (readSync(fd, head, 0, head.length, 0) !== head.length || !head.subarray(0, magic.length).equals(magic))
     throw unreadable('a file of the embedded ledger’s pages has an unknown form')
@@ -77,13 +101,36 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
     chunk.writeUInt32LE(entry, page * 4)
   }
 
+  /** It is on the disk before the header says where: else that would point to anything, and the file could not be read. */
+  function writeChunk(chunk: Buffer, place: number, room: Pick<Slots, 'give'>): void {
+    onError(
+      () => {
+        put(fd, chunk, place * sectorBytes)
+        flush()
+      },
+      () => room.give({ start: place, length: chunkSectors }),
+    )
+  }
+
   function entryOf(page: number): number {
     return chunks[Math.floor(page / chunkPages)]?.readUInt32LE((page % chunkPages) * 4) ?? 0
+  }
+
+  /** Pages and their entries. */
+  function* entries(): Generator<[page: number, entry: number]> {
+    for (const [index, chunk] of chunks.entries())
+      for (let page = 0; chunk && page < chunkPages; page += 1) {
+        const entry = chunk.readUInt32LE(page * 4)
+        if (entry !== 0) yield [index * chunkPages + page, entry]
+      }
   }
 
   return {
     get count() {
       return count
+    },
+    get capacity() {
+      return chunks.length * chunkPages
     },
     setCount(pages) {
       put(fd, countBytes(pages), countAt)
@@ -91,7 +138,7 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
     },
     at(page) {
       const entry = entryOf(page)
-      return entry === 0 ? undefined : { start: entry >>> lengthBits, length: entry & 31 }
+      return entry === 0 ? undefined : slotOf(entry)
     },
     set(page, slot, room) {
       const index = Math.floor(page / chunkPages)
@@ -100,12 +147,7 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
         if (!slot) return
         chunk = Buffer.alloc(chunkPages * 4)
         const place = room.take(chunkSectors)
-        try {
-          put(fd, chunk, place * sectorBytes)
-        } catch (error) {
-          room.give({ start: place, length: chunkSectors })
-          throw error
-        }
+        writeChunk(chunk, place, room)
         writeNumber(place, chunksAt + index * 4)
         places[index] = place
         chunks[index] = chunk
@@ -121,7 +163,41 @@ export function createPageMap(fd: number, put: Put = putBytes): PageMap {
         if (slot) yield slot
       }
     },
+    get end() {
+      let end = header.start + header.length
+      for (const start of places) if (start !== 0) end = Math.max(end, start + chunkSectors)
+      for (const [, entry] of entries()) end = Math.max(end, (entry >>> lengthBits) + (entry & lengthMask))
+      return end
+    },
+    pagesFrom(start) {
+      const pages: { page: number; slot: Slot }[] = []
+      for (const [page, entry] of entries())
+        if (entry >>> lengthBits >= start) pages.push({ page, slot: slotOf(entry) })
+      return pages.sort((a, b) => b.slot.start - a.slot.start)
+    },
+    moveChunks(start, { place, give, leave }) {
+      for (const [index, chunk] of chunks.entries()) {
+        const from = places[index] ?? 0
+        const to = chunk && from >= start ? place(chunkSectors) : undefined
+        if (!chunk || to === undefined) continue
+        writeChunk(chunk, to, { give })
+        writeNumber(to, chunksAt + index * 4)
+        places[index] = to
+        leave({ start: from, length: chunkSectors })
+      }
+    },
+    writeAgain() {
+      for (const [index, chunk] of chunks.entries()) if (chunk) put(fd, chunk, places[index]! * sectorBytes)
+      const bytes = emptyHead()
+      countBytes(count).copy(bytes, countAt)
+      for (const [index, place] of places.entries()) bytes.writeUInt32LE(place, chunksAt + index * 4)
+      put(fd, bytes, 0)
+    },
   }
+}
+
+function slotOf(entry: number): Slot {
+  return { start: entry >>> lengthBits, length: entry & lengthMask }
 }
 
 function countBytes(count: number): Buffer {

@@ -1,4 +1,6 @@
 import { closeSync, constants, fdatasyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { flushFolder } from './folders.ts'
 import { createPageMap, type PageMap, sectorBytes, wholePage, writeEmptyMap } from './page-map.ts'
 import { onError, type Put } from './put.ts'
 import { createSlots, type Slot, type Slots } from './slots.ts'
@@ -19,7 +21,12 @@ export function newFile(path: string, put: Put): number {
  */
 export function writeAnew(
   path: string,
-  { map, readSlot, put }: { map: PageMap; readSlot: (page: number, slot: Slot) => Buffer; put: Put },
+  {
+    map,
+    readSlot,
+    put,
+    flush,
+  }: { map: PageMap; readSlot: (page: number, slot: Slot) => Buffer; put: Put; flush: () => void },
 ): { fd: number; map: PageMap; slots: Slots } {
   const name = `${path}.new`
   rmSync(name, { force: true })
@@ -39,7 +46,9 @@ export function writeAnew(
       to.setCount(map.count)
       fdatasyncSync(fd)
       renameSync(name, path)
-      return { fd, map: to, slots }
+      flushFolder(dirname(path))
+      // Its next chunks are flushed as those of the old one were.
+      return { fd, map: createPageMap(fd, put, flush), slots }
     },
     () => {
       closeSync(fd)
