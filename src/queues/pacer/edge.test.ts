@@ -34,6 +34,11 @@ describe('where a low limit is met while it is searched for', () => {
     expect(meet(refused(10.15, { sliding })).rate).toBeCloseTo(0.996 * 10.15)
   })
 
+  it('nor one at which more was served since the last refusal than the whole number allows', () => {
+    expect(meet(refused(10.15, { okRun: 50 })).rate).toBe(9.97)
+    expect(meet(refused(10.15, { okRun: 120 })).rate).toBeGreaterThan(10)
+  })
+
   it('a level that was found a moment ago does not hold a step back', () => {
     const edge = { sentMs: start + 18_000, ok: 280, limited: 2, isAfterRise: true }
     const unrest = { ...newLearner(settings).unrest, level: 12 }

@@ -8,6 +8,8 @@ export const lowRate = 20
 const wholeWithin = 0.02
 const belowWhole = 0.997
 const wholeSure = 0.3
+/** It is not where so many requests more than that were served since the last refusal. */
+const mostBeyond = 1.2
 /** A refusal is too soon when so many were expected by then. */
 const soonPart = 4
 /** A step goes by a little more than the share refused, less where the rate is surer, and by so much at most. */
@@ -26,7 +28,7 @@ export function meetEdge(
   if (!next) return { rate: lowered, sureness: surer }
   const rate = Math.min(lowered, rateAfterEdge(learner, sentMs))
   const isSearching = learner.phase === 'hold' && learner.sureness < 1 && isOfSeconds(learner)
-  const whole = isSearching ? wholeBelow(rate) : rate
+  const whole = isSearching ? wholeBelow(rate, learner) : rate
   return { rate: whole, sureness: whole < rate ? Math.max(surer, wholeSure) : surer }
 }
 
@@ -51,12 +53,14 @@ function rateAfterEdge(learner: Learner, sentMs: number): number {
 }
 
 /**
- * A limit of a few requests a second is a whole number of them. A rate that is refused a hundredth above one is taken for that:
- * by small steps, each of which is a refusal, it took three more.
+ * A limit of a few requests a second is mostly a whole number of them. A rate that is refused a hundredth above one is taken for
+ * that: by small steps, each of which is a refusal, it took three more.
  */
-function wholeBelow(rate: number): number {
+function wholeBelow(rate: number, before: Pick<Learner, 'rate' | 'okRun'>): number {
   const whole = Math.floor(rate)
-  return rate < lowRate && rate < whole * (1 + wholeWithin) ? Math.min(rate, whole * belowWhole) : rate
+  const beyond = before.okRun * (before.rate / whole - 1)
+  if (rate >= lowRate || rate >= whole * (1 + wholeWithin) || beyond > mostBeyond) return rate
+  return Math.min(rate, whole * belowWhole)
 }
 
 function mayStep(learner: Learner, sentMs: number, soon = soonPart): boolean {

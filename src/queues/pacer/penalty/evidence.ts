@@ -43,6 +43,8 @@ const offPart = 0.01
 const tellsWhole = 0.5
 const leastOffPart = 0.02
 const wholeOffBy = 0.1
+/** So many limits are whole numbers. */
+const wholeShare = 0.7
 /** Where the evidence lies between two of them, the limit is none. */
 const leastLikely = 0.05
 
@@ -113,7 +115,7 @@ export function candidates(all: readonly Evidence[]): Candidate[] {
   })
 }
 
-/** A limit is a whole number a second. Where the evidence tells one from the next, it is shared out among those that it may be. */
+/** Most limits are a whole number a second. Where the evidence tells one from the next, it is shared out among those that it may be. */
 function wholeNumbers(told: readonly Pick<Candidate, 'perSecond' | 'off'>[], one: Candidate): Candidate[] {
   const precision = told.reduce((sum, { off }) => sum + 1 / off ** 2, 0)
   const mean = told.reduce((sum, { perSecond, off }) => sum + perSecond / off ** 2, 0) / precision
@@ -126,7 +128,7 @@ function wholeNumbers(told: readonly Pick<Candidate, 'perSecond' | 'off'>[], one
     weight: Math.exp(-(((from + index - mean) / off) ** 2) / 2),
   }))
   const sum = near.reduce((all, { weight }) => all + weight, 0)
-  return sum > leastLikely
-    ? near.map((each) => ({ ...each, weight: (one.weight * each.weight) / sum }))
-    : [one]
+  if (sum <= leastLikely) return [one]
+  const whole = near.map((each) => ({ ...each, weight: (wholeShare * one.weight * each.weight) / sum }))
+  return [{ ...one, weight: (1 - wholeShare) * one.weight }, ...whole]
 }
