@@ -49,7 +49,7 @@ export function createFlushes(open: Pick<OpenPages, 'fd' | 'map'>, onFailure: ()
     async soon() {
       try {
         const begun = begin()
-        await flushed(open.fd)
+        await promisify(fdatasync)(open.fd)
         end(begun)
       } catch (error) {
         fail(error)
@@ -57,5 +57,3 @@ export function createFlushes(open: Pick<OpenPages, 'fd' | 'map'>, onFailure: ()
     },
   }
 }
-
-const flushed = promisify(fdatasync)

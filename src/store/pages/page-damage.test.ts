@@ -109,6 +109,31 @@ test('a write that failed once and was repeated is there when the file is opened
   }
 })
 
+test('a file that was cut off at the second try has zeros there when it grows again, whichever part had failed', () => {
+  // The number of pages, and a part of the map for each of the three that go.
+  for (let failing = 0; failing < 4; failing += 1) {
+    let puts = -Infinity
+    const file = createPageFile(path, () => 1, {
+      put: (fd, bytes, at) => {
+        if ((puts += 1) - 1 === failing) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+        put(fd, bytes, at)
+      },
+    })
+    const page = Buffer.alloc(pageBytes, 1)
+    for (let number = 0; number < 5; number += 1) file.write(page, 0, pageBytes, number * pageBytes)
+    puts = 0
+    expect(() => file.truncate(2 * pageBytes)).toThrow('full')
+    file.truncate(2 * pageBytes)
+    file.write(page, 0, pageBytes, 4 * pageBytes)
+    const expected = Buffer.concat([page, page, Buffer.alloc(2 * pageBytes), page])
+    expect(contents(file).equals(expected), `put ${failing}`).toBe(true)
+    file.close()
+    const again = openPageFile(path, () => 1)
+    expect(contents(again).equals(expected), `put ${failing}`).toBe(true)
+    again.close()
+  }
+})
+
 test('a flipped bit in a compressed page, in its header or its map, and a file that was cut off, are found', async () => {
   const random = numbers(testSeed() + 3)
   const file = createPageFile(path, () => 1)

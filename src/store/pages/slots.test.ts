@@ -92,3 +92,19 @@ test('room before a place is that of the same size, of a run, or of a larger slo
   expect([slots.free, slots.end]).toEqual([35, 70])
   expect(slots.take(16)).toBe(25)
 })
+
+test('free room of which the end is cut off is not given out beyond it', () => {
+  const slots = createSlots(
+    [
+      { start: 0, length: 10 },
+      { start: 100, length: 10 },
+    ],
+    16,
+  )
+  slots.give({ start: 100, length: 10 })
+  slots.merge()
+  slots.cut(50)
+  expect([slots.free, slots.end]).toEqual([40, 50])
+  // The next one would begin at 42 and have a part of what comes at 50.
+  expect([1, 2, 3].map(() => slots.take(16))).toEqual([10, 26, 50])
+})
