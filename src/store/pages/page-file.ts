@@ -80,8 +80,15 @@ export function openPageFile(
   const left = createLeftSlots({ flush, room: () => open.slots })
   const flushes = createFlushes(open, () => left.lose(left.take()))
   const { noteChange, move } = createMoves(open, { left, flushes, onMoved: (page) => written.delete(page) })
-  // A process that has ended may have left room to which the map on the disk still points.
-  onError(flush, () => closeSync(fd))
+  // A process that has ended may have left room to which the map on the disk still points, and a flush of its own that failed may have
+  // lost the map itself.
+  onError(
+    () => {
+      open.map.writeAgain()
+      flush()
+    },
+    () => closeSync(fd),
+  )
   let tightensFromMs = -Infinity
   const scratch = Buffer.alloc(pageBytes)
   /** Pages that stood behind the end of a file that was cut off. Once it grows again, they would be zeros. */
@@ -216,8 +223,10 @@ export function openPageFile(
       for (let page = pages; page < open.map.capacity; page += 1) {
         noteChange(page)
         const slot = open.map.at(page)
-        open.map.set(page, undefined, open.slots)
-        if (slot) left.add(slot)
+        if (slot) {
+          open.map.set(page, undefined, open.slots)
+          left.add(slot)
+        }
         written.delete(page)
         missing.delete(page)
       }

@@ -51,10 +51,7 @@ const meanwhile =
   }
 
 const flush: Step = ({ file }) => file.flush()
-/** A file that is opened again knows nothing of a flush that failed before: what that has lost is not written again. */
-const reopen: Step = (pages) => {
-  if (disk.drops === 0) pages.reopen()
-}
+const reopen: Step = (pages) => pages.reopen()
 const compress = ({ file }: FlushedPages, { untilMs }: { untilMs: number }) => file.compress(everMs, untilMs)
 const tighten = ({ file }: FlushedPages, { untilMs }: { untilMs: number }) => file.tighten(untilMs)
 const truncate: Step = (pages) => pages.truncate(random(5) ? pages.count - random(pages.count / 3) : 0)

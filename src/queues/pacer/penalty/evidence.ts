@@ -45,7 +45,7 @@ const leastOffPart = 0.02
 const wholeOffBy = 0.1
 /** So many limits are whole numbers. */
 const wholeShare = 0.7
-/** Where the evidence lies between two of them, the limit is none. */
+/** The evidence lies between two of them where they explain it by less: the limit is none then. */
 const leastLikely = 0.05
 
 type Span = readonly [count: number, seconds: number]
