@@ -4,6 +4,8 @@ import { keepSmall } from './keep-small.ts'
 
 /** The changes of each table up to when its indexes were written anew. PGlite counts from zero at each start, and so does this. */
 const compactedAt = new WeakMap<Database, Map<string, number>>()
+/** Each index is in the log too, beside its new file and what is sorted for it. */
+const restingWalBytes = 32 * 1_024 * 1_024
 /** With fewer changes than this there is nothing to gain. */
 const leastChanges = 10_000
 
@@ -37,7 +39,7 @@ export async function compactIndexes(
       if (signal?.aborted) return freed
       const bytes = await bytesOf(database, index)
       await sql`reindex index ${sql.table(index)}`.execute(db)
-      await keepSmall(database)
+      await keepSmall(database, restingWalBytes)
       freed += bytes - (await bytesOf(database, index))
     }
     noted.set(name, changes)
