@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createLedgerPages } from './compress-pages.ts'
-import { pageBytes } from './page-map.ts'
+import { pageBytes } from './file/page-map.ts'
 import { createPagedFiles } from './paged-files.ts'
 
 let root: string

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import type { PageFile } from './page-file-type.ts'
+import type { PageFile } from './file/page-file-type.ts'
 import type { PagedFiles } from './paged-files.ts'
 
 /** The migration after which a program reads files that are kept in pages. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { PageFile } from './page-file-type.ts'
-import { createPageFile } from './page-file.ts'
-import { pageBytes } from './page-map.ts'
+import type { PageFile } from './file/page-file-type.ts'
+import { createPageFile } from './file/page-file.ts'
+import { pageBytes } from './file/page-map.ts'
 import { note } from './page-notes.ts'
 
 export function copyPages(path: string, to: string, nowMs: () => number): void {

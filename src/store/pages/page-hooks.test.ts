@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
 import { hookPages, type NodeFiles } from './page-hooks.ts'
-import { pageBytes } from './page-map.ts'
+import { pageBytes } from './file/page-map.ts'
 import { createPagedFiles } from './paged-files.ts'
 
 let root: string

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { PageFile } from './page-file-type.ts'
+import type { PageFile } from './file/page-file-type.ts'
 import type { PagedFiles } from './paged-files.ts'
 
 /** A file or folder of PGlite's C library. */

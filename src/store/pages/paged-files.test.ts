@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pageBytes } from './page-map.ts'
+import { pageBytes } from './file/page-map.ts'
 import { createPagedFiles } from './paged-files.ts'
 
 let root: string

@@ -14,7 +14,7 @@ const firstOks = 120
 /** The first half minute of a run is spent on finding the level. */
 const settlesMs = 25_000
 const rarer = 1.5
-/** An even spacing refuses every look: the fourth that is refused at once is the last one. */
+/** An even spacing refuses every look: the fourth that is refused at once is the last one. So many are never survived. */
 const mostAtOnce = 3
 const enough = 50
 /** A look is not taken directly after a refusal: a bucket is empty then. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { sized } from '../../../test/support/full-size.ts'
-import { fuzzCases, testSeed } from '../../../test/support/seed.ts'
+import { sized } from '../../../../test/support/full-size.ts'
+import { fuzzCases, testSeed } from '../../../../test/support/seed.ts'
 import { useDisk } from './disk.fixture.ts'
 import { createFlushedPages, tried, type FlushedPages } from './flushed-pages.fixture.ts'
 import { everMs, numbers, pageOf } from './page-file.fixture.ts'

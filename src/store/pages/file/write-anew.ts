@@ -1,6 +1,6 @@
 import { closeSync, constants, fdatasyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { flushFolder } from './folders.ts'
+import { flushFolder } from '../folders.ts'
 import { createPageMap, type PageMap, sectorBytes, wholePage, writeEmptyMap } from './page-map.ts'
 import { onError, type Put } from './put.ts'
 import { createSlots, type Slot, type Slots } from './slots.ts'
@@ -33,7 +33,9 @@ export function writeAnew(
   const fd = newFile(name, put)
   return onError(
     () => {
-      const to = createPageMap(fd, put)
+      let isInUse = false
+      // All of it is flushed before it has its name, and from then on each new chunk as in any file.
+      const to = createPageMap(fd, put, () => isInUse && flush())
       const slots = createSlots(to.used(), wholePage)
       for (let page = 0; page < map.count; page += 1) {
         const slot = map.at(page)
@@ -47,8 +49,8 @@ export function writeAnew(
       fdatasyncSync(fd)
       renameSync(name, path)
       flushFolder(dirname(path))
-      // Its next chunks are flushed as those of the old one were.
-      return { fd, map: createPageMap(fd, put, flush), slots }
+      isInUse = true
+      return { fd, map: to, slots }
     },
     () => {
       closeSync(fd)

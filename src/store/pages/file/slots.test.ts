@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { testSeed } from '../../../test/support/seed.ts'
+import { testSeed } from '../../../../test/support/seed.ts'
 import { createSlots, type Slot } from './slots.ts'
 
 const step = fc.record({

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fuzzCases, testSeed } from '../../../test/support/seed.ts'
+import { fuzzCases, testSeed } from '../../../../test/support/seed.ts'
 import { contents, everMs, numbers, pageOf } from './page-file.fixture.ts'
 import { createPageFile, openPageFile } from './page-file.ts'
 import { pageBytes } from './page-map.ts'
