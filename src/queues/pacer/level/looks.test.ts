@@ -55,6 +55,16 @@ describe('a look above a level', () => {
     expect(learn(after, at(atMs + 610, 'limited', atMs + 590), settings).rate).toBe(after.rate)
   })
 
+  it('is of that window by when it was sent, however late its answer comes', () => {
+    const { learner, atMs } = looking
+    const after = learn(learner, at(atMs + 820, 'limited', atMs + 720), settings)
+    expect(after).toMatchObject({
+      rate: learner.looks.from,
+      phase: learner.phase,
+      sureness: learner.sureness,
+    })
+  })
+
   it('is a refusal like any other when it is refused at once: the rate falls as little, and is no surer', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 110, 'limited', atMs + 100), settings)

@@ -24,7 +24,7 @@ const above = 1.5
 const heldMs = 3_000
 const servedPart = 0.8
 /** A window of the level known refuses a look within this time, a bucket of it only after the second. In between it is a higher level. */
-const windowMs = 740
+const windowMs = 760
 /** An even spacing or a sliding window refuses a look at once, as it would have refused the next request or the one after. */
 const atOnceMs = 250
 const bucketMs = 1_700
@@ -83,9 +83,9 @@ export function isOfLook({ looks }: Learner, { sentAtMs }: Outcome): boolean {
 export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner {
   const { looks, rate } = learner
   if (looks.from === 0) return learner
-  const tookMs = atMs - looks.sinceMs
-  const earlyMs = (rate / looks.from - 1) * tookMs
-  const isAtOnce = sentAtMs - looks.sinceMs < atOnceMs
+  const earlyMs = (rate / looks.from - 1) * (atMs - looks.sinceMs)
+  const tookMs = sentAtMs - looks.sinceMs
+  const isAtOnce = tookMs < atOnceMs
   const ended: Learner = {
     ...learner,
     // The refusal of a look at once is one of those that are aimed for, and the next one comes as much later.
@@ -103,7 +103,7 @@ export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner 
       survived: isAtOnce && looks.survived >= mostAtOnce ? enough : looks.survived + 1,
     },
   }
-  if (sentAtMs - looks.sinceMs >= lateMs)
+  if (tookMs >= lateMs)
     return { ...ended, unrest: noteRisen(learner.unrest, atMs), phase: 'probe', probeFrom: looks.from }
   if (tookMs > windowMs && tookMs < bucketMs) return withMeasuredRate(ended, looks.from, growthPerSecond)
   return isAtOnce || learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
