@@ -10,7 +10,7 @@ import type { PaymentProtocol, Terms } from '../domain/payment.ts'
 import { asked, orders, payTo, responses } from './challenges.fixture.ts'
 import { createMppCard } from './mpp/card.ts'
 import { createMpp } from './mpp/protocol.ts'
-import { basePolicy, chooseTerms, type SpendingPolicy } from './spending-policy.ts'
+import { basePolicy, chooseTerms, type SpendingPolicy } from './limits/spending-policy.ts'
 import { createX402 } from './x402/protocol.ts'
 
 const cases = sized(10_000, 3_000)

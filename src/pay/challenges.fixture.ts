@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Protocol, ResponseHead } from '../domain/payment.ts'
-import { basePolicy } from './spending-policy.ts'
+import { basePolicy } from './limits/spending-policy.ts'
 
 // Challenges, receipts and refusals as a server might send them: honest ones with up to two places changed, cut or
 // overwritten, in every location where they may occur, and some noise.

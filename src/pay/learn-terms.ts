@@ -1,7 +1,7 @@
 import type { Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
-import type { createAdmission } from './admission.ts'
+import type { createAdmission } from './limits/admission.ts'
 import type { createDispatch } from './dispatch.ts'
 import type { PayerOptions } from './payer-options.ts'
 import type { Purchase } from './purchase.ts'

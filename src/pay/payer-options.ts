@@ -1,9 +1,9 @@
 import type { Authorization, Currency, ResponseHead } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { AcquirePermit } from '../domain/ports/send-permit.ts'
-import type { AdmissionOptions } from './admission.ts'
+import type { AdmissionOptions } from './limits/admission.ts'
 import type { DispatchOptions } from './dispatch.ts'
-import type { Funds } from './funds.ts'
+import type { Funds } from './limits/funds.ts'
 
 export interface PayerOptions extends AdmissionOptions, DispatchOptions {
   journal: ChargeJournal

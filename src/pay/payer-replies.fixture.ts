@@ -1,5 +1,5 @@
 import type { Offer, Protocol, ResponseHead } from '../domain/payment.ts'
-import { basePolicy } from './spending-policy.ts'
+import { basePolicy } from './limits/spending-policy.ts'
 
 // Replies of a scripted service: honest offers of each protocol, challenges, and answers.
 

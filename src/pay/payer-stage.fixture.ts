@@ -22,7 +22,7 @@ import type { ServiceRequest } from '../domain/ports/transport.ts'
 import type { PayerOptions } from './payer-options.ts'
 import type { Purchase } from './purchase.ts'
 import { host, offerOf, payTo } from './payer-replies.fixture.ts'
-import { basePolicy } from './spending-policy.ts'
+import { basePolicy } from './limits/spending-policy.ts'
 
 // The payer between a journal in memory, a service whose answers are scripted, and a chain that says what the test
 // wants. Everything that happens is written into `events`, in order.

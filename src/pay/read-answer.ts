@@ -3,7 +3,7 @@ import type { ResponseHead } from '../domain/payment.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
-import { isStorable } from './challenge-limits.ts'
+import { isStorable } from './limits/challenge-limits.ts'
 import type { PaidRequest } from './purchase.ts'
 
 export interface AnswerReaderOptions {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reconcileAndHeal } from '../../src/app/money/heal-charges.ts'
 import { RetriableError } from '../../src/domain/errors.ts'
-import { basePolicy } from '../../src/pay/spending-policy.ts'
+import { basePolicy } from '../../src/pay/limits/spending-policy.ts'
 import type { LogPage, Transfer } from '../../src/pay/chain/transfer-log.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { healCharges } from '../../src/store/ledger/heal-charges.ts'

@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Authorization, Protocol, ResponseHead } from '../../src/domain/payment.ts'
 import { createChain } from '../../src/pay/chain/chain.ts'
 import { createMpp } from '../../src/pay/mpp/protocol.ts'
-import { basePolicy, chooseTerms, type SpendingPolicy } from '../../src/pay/spending-policy.ts'
+import { basePolicy, chooseTerms, type SpendingPolicy } from '../../src/pay/limits/spending-policy.ts'
 import { createX402 } from '../../src/pay/x402/protocol.ts'
 import { PRICE, type useSandbox } from './sandbox-fixture.ts'
 

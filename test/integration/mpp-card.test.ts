@@ -2,7 +2,7 @@ import { Challenge, Credential } from 'mppx'
 import { Mppx, stripe } from 'mppx/server'
 import { describe, expect, test } from 'vitest'
 import { createMppCard, type TokenRequest } from '../../src/pay/mpp/card.ts'
-import { basePolicy, chooseTerms, type SpendingPolicy } from '../../src/pay/spending-policy.ts'
+import { basePolicy, chooseTerms, type SpendingPolicy } from '../../src/pay/limits/spending-policy.ts'
 
 const url = 'https://api.example/companies/lookup'
 const body = '{"a":1}'

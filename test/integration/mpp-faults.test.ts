@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Protocol } from '../../src/domain/payment.ts'
-import { basePolicy, chooseTerms } from '../../src/pay/spending-policy.ts'
+import { basePolicy, chooseTerms } from '../../src/pay/limits/spending-policy.ts'
 import { hostileMppOffers, hostileOffers } from '../../src/sandbox/faults/faults.ts'
 import { openBuyer } from './mpp-buyer.fixture.ts'
 import { company, PRICE, useSandbox } from './sandbox-fixture.ts'

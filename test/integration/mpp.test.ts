@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import type { Authorization, Protocol } from '../../src/domain/payment.ts'
 import { createMpp } from '../../src/pay/mpp/protocol.ts'
-import { basePolicy } from '../../src/pay/spending-policy.ts'
+import { basePolicy } from '../../src/pay/limits/spending-policy.ts'
 import { openBuyer } from './mpp-buyer.fixture.ts'
 import { company, PRICE, useSandbox } from './sandbox-fixture.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reconcile } from '../../src/app/money/reconcile.ts'
 import { hashOf, openLogNode, owner } from '../../src/pay/chain/log-node.fixture.ts'
-import { basePolicy } from '../../src/pay/spending-policy.ts'
+import { basePolicy } from '../../src/pay/limits/spending-policy.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { bookCharges, type NamedCharges } from './reconcile.fixture.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { sql } from 'kysely'
 import { reconcile } from '../../src/app/money/reconcile.ts'
 import { hashOf, openLogNode, owner } from '../../src/pay/chain/log-node.fixture.ts'
-import { basePolicy } from '../../src/pay/spending-policy.ts'
+import { basePolicy } from '../../src/pay/limits/spending-policy.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { bookCharges, type NamedCharges } from './reconcile.fixture.ts'

@@ -4,7 +4,7 @@ import { atomicCredits } from '../../domain/credits.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
-import type { Caps } from '../../pay/budget.ts'
+import type { Caps } from '../../pay/limits/budget.ts'
 import type { Environment } from './environment.ts'
 
 const defaults = { runUsd: '50', dayUsd: '100' }

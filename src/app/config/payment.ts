@@ -4,7 +4,7 @@ import { defaultPrices, payableSlots } from '../../domain/planning/prices.ts'
 import type { FactSlot, PriceTable } from '../../domain/planning/step.ts'
 import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
-import { basePolicy, type SpendingPolicy } from '../../pay/spending-policy.ts'
+import { basePolicy, type SpendingPolicy } from '../../pay/limits/spending-policy.ts'
 import type { Environment } from './environment.ts'
 
 const defaultMaxPriceUsd = '0.01'

@@ -2,7 +2,7 @@ import { creditsFromUsd } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { BudgetLine } from '../../domain/ports/charge-journal.ts'
-import { listLine, monitorLines, type MonitorCaps } from '../../pay/budget.ts'
+import { listLine, monitorLines, type MonitorCaps } from '../../pay/limits/budget.ts'
 import type { ApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { monitorOfList } from '../config/watching/match-lists.ts'
 

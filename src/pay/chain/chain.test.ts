@@ -3,7 +3,7 @@ import { encodeAbiParameters, pad, toHex, type Hex } from 'viem'
 import { RetriableError } from '../../domain/errors.ts'
 import type { Authorization } from '../../domain/payment.ts'
 import { createChain } from './chain.ts'
-import { basePolicy } from '../spending-policy.ts'
+import { basePolicy } from '../limits/spending-policy.ts'
 
 const owner = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A'
 const nonce: Hex = `0x${'cd'.repeat(32)}`

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { encodeAbiParameters, encodeEventTopics, parseAbi, toHex, type Hex } from 'viem'
 import type { Authorization } from '../../domain/payment.ts'
 import { createChain } from './chain.ts'
-import { basePolicy } from '../spending-policy.ts'
+import { basePolicy } from '../limits/spending-policy.ts'
 
 // One address with several nodes behind it, of which some are behind the others. A node answers strictly: it refuses a
 // block that it does not have, and by a tag it answers for its own newest block.

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, keccak256, pad, toBytes, toEventSelector, toHex, type Hex } from 'viem'
 import { createChain } from './chain.ts'
-import { basePolicy } from '../spending-policy.ts'
+import { basePolicy } from '../limits/spending-policy.ts'
 
 // An address of the chain that serves logs as public ones do: limited ranges, batches or none, pruned history, and several
 // nodes, of which the one that gets the log queries may be behind the others.

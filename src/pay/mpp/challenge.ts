@@ -1,6 +1,6 @@
 import { Challenge } from 'mppx'
 import type { Offer, Receipt, ResponseHead, SingleUse } from '../../domain/payment.ts'
-import { isStorable, maxChallengeLength } from '../challenge-limits.ts'
+import { isStorable, maxChallengeLength } from '../limits/challenge-limits.ts'
 
 /**
  * One challenge of the `Payment` scheme with its original text. Proofs are built from that text, so that the order of

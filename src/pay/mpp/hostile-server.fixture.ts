@@ -1,7 +1,7 @@
 import { Challenge } from 'mppx'
 import fc from 'fast-check'
 import type { Protocol } from '../../domain/payment.ts'
-import { basePolicy } from '../spending-policy.ts'
+import { basePolicy } from '../limits/spending-policy.ts'
 
 // Changes that a hostile server makes to a challenge before it signs it again.
 

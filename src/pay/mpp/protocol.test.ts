@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, FatalError } from '../../domain/errors.ts'
 import type { Fate, Offer, Terms } from '../../domain/payment.ts'
-import { basePolicy } from '../spending-policy.ts'
+import { basePolicy } from '../limits/spending-policy.ts'
 import { createMpp } from './protocol.ts'
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ResponseHead } from '../../domain/payment.ts'
-import { basePolicy } from '../spending-policy.ts'
+import { basePolicy } from '../limits/spending-policy.ts'
 import { readOffers, readReceipt } from './challenge.ts'
 
 const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'

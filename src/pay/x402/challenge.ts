@@ -1,7 +1,7 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { parsePaymentRequired, type PaymentRequired } from '@x402/core/schemas'
 import type { Offer, Receipt, ResponseHead } from '../../domain/payment.ts'
-import { isStorable, maxChallengeLength } from '../challenge-limits.ts'
+import { isStorable, maxChallengeLength } from '../limits/challenge-limits.ts'
 import { settlementOf } from './settlement.ts'
 
 /** The network names of version 1, in the CAIP-2 form that is used everywhere else. */

@@ -4,7 +4,7 @@ import { errorCode } from '../../domain/error-codes.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
 
-/** The budgets of a run, in both currencies (pay/budget.ts). */
+/** The budgets of a run, in both currencies (pay/limits/budget.ts). */
 const scopesOf = (runId: string) => ({ usd: `run:${runId}`, credits: `credits:run:${runId}` })
 
 /**

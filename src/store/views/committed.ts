@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
 
-/** Returns what is committed in each of these scopes of a budget (pay/budget.ts). A scope without a charge is left out. */
+/** Returns what is committed in each of these scopes of a budget (pay/limits/budget.ts). A scope without a charge is left out. */
 export async function committedIn(db: Database, scopes: readonly string[]): Promise<Map<string, Atomic>> {
   const { rows } = await sql<{ scope: string; committed: Atomic }>`
     select scope, committed_atomic as committed from budgets where scope = any(${[...scopes]}::text[])`.execute(

@@ -38,7 +38,7 @@ export interface ParkedGroup {
 }
 
 export interface MoneyNow {
-  /** The committed amount of each budget scope (pay/budget.ts). */
+  /** The committed amount of each budget scope (pay/limits/budget.ts). */
   committed: Map<string, Atomic>
   settledTodayAtomic: Atomic
   settledLastDayAtomic: Atomic

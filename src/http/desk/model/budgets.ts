@@ -20,7 +20,7 @@ export interface BudgetBar {
   capAtomic: Atomic | undefined
 }
 
-/** Returns the budget scopes that count now, as pay/budget.ts names them, each with its name on the page. */
+/** Returns the budget scopes that count now, as pay/limits/budget.ts names them, each with its name on the page. */
 export function budgetScopes(
   now: Date,
   runs: readonly Pick<LiveRun, 'id' | 'connector' | 'entity' | 'file' | 'schedule'>[],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { PolicyDeniedError } from '../domain/errors.ts'
-import type { Offer, Protocol } from '../domain/payment.ts'
+import { PolicyDeniedError } from '../../domain/errors.ts'
+import type { Offer, Protocol } from '../../domain/payment.ts'
 import {
   once,
   singleUse,

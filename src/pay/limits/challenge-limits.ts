@@ -1,4 +1,4 @@
-import type { ResponseHead } from '../domain/payment.ts'
+import type { ResponseHead } from '../../domain/payment.ts'
 
 /**
  * The longest challenge that is decoded. Honest ones have one or two thousand characters. A challenge is journaled with

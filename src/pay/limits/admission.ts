@@ -1,12 +1,12 @@
-import { PolicyDeniedError } from '../domain/errors.ts'
-import type { Atomic } from '../domain/money.ts'
-import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
-import type { ChargeJournal, TermsCache } from '../domain/ports/charge-journal.ts'
-import { slotOf } from '../domain/planning/step.ts'
-import { capOf, capsOf } from '../domain/planning/prices.ts'
+import { PolicyDeniedError } from '../../domain/errors.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../../domain/payment.ts'
+import type { ChargeJournal, TermsCache } from '../../domain/ports/charge-journal.ts'
+import { slotOf } from '../../domain/planning/step.ts'
+import { capOf, capsOf } from '../../domain/planning/prices.ts'
 import { maxChallengeLength, oversizedPlace } from './challenge-limits.ts'
 import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './spending-policy.ts'
-import type { Purchase } from './purchase.ts'
+import type { Purchase } from '../purchase.ts'
 
 export interface AdmissionOptions {
   journal: Pick<ChargeJournal, 'recordRefusal'>

@@ -1,6 +1,6 @@
-import { errorCode } from '../domain/error-codes.ts'
-import { BudgetExhaustedError } from '../domain/errors.ts'
-import { formatUsd, type Atomic } from '../domain/money.ts'
+import { errorCode } from '../../domain/error-codes.ts'
+import { BudgetExhaustedError } from '../../domain/errors.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
 
 export interface FundsOptions {
   address: string

@@ -1,7 +1,7 @@
-import { creditsFromUsd } from '../domain/credits.ts'
-import type { Atomic } from '../domain/money.ts'
-import type { Currency } from '../domain/payment.ts'
-import type { BudgetLine } from '../domain/ports/charge-journal.ts'
+import { creditsFromUsd } from '../../domain/credits.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { Currency } from '../../domain/payment.ts'
+import type { BudgetLine } from '../../domain/ports/charge-journal.ts'
 
 /** The caps in force. Undefined means no cap. */
 export interface Caps {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Offer, Protocol } from '../domain/payment.ts'
+import type { Offer, Protocol } from '../../domain/payment.ts'
 import { basePolicy, type Asked, type SpendingPolicy } from './spending-policy.ts'
 
 // Honest offers of each protocol, and what a hostile server may change in one, with the part of the policy that refuses it.

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { PolicyDeniedError } from '../domain/errors.ts'
-import type { Atomic } from '../domain/money.ts'
-import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
-import type { FactSlot, PriceTable } from '../domain/planning/step.ts'
+import { PolicyDeniedError } from '../../domain/errors.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { Offer, Protocol, SingleUse, Terms } from '../../domain/payment.ts'
+import type { FactSlot, PriceTable } from '../../domain/planning/step.ts'
 import { aboveCapText } from './above-cap.ts'
 import { isStorable } from './challenge-limits.ts'
 

@@ -1,5 +1,5 @@
-import { formatUsd, type Atomic } from '../domain/money.ts'
-import type { FactSlot } from '../domain/planning/step.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
+import type { FactSlot } from '../../domain/planning/step.ts'
 
 /**
  * Returns why a price is refused: the step, the price of one lookup, its cap, and the line that allows it. It is the same for

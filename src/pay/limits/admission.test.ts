@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { PolicyDeniedError } from '../domain/errors.ts'
-import { lookupKey } from '../domain/keys.ts'
+import { PolicyDeniedError } from '../../domain/errors.ts'
+import { lookupKey } from '../../domain/keys.ts'
 import { createAdmission, type AdmissionOptions } from './admission.ts'
-import { challenge, host, offerOf, payTo } from './payer-replies.fixture.ts'
-import { openStage } from './payer-stage.fixture.ts'
+import { challenge, host, offerOf, payTo } from '../payer-replies.fixture.ts'
+import { openStage } from '../payer-stage.fixture.ts'
 
 const stranger = '0x00000000000000000000000000000000DeaDBeef'
 const endpoint = `POST ${host}/companies`
