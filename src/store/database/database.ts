@@ -10,7 +10,7 @@ import { createLedgerPages, keepsPages, type LedgerPages } from '../pages/compre
 import { makePrivate } from './private-files.ts'
 import { migrate, type MigratedBy } from './migrating/migrate.ts'
 import type { OnStep } from '../migrations/migration.ts'
-import { createPGliteDialect } from './pglite-dialect.ts'
+import { createPGliteDialect } from './pglite/dialect.ts'
 import { databaseAddresses, hostsOf } from './postgres/addresses.ts'
 import { createLedgerDialect } from './postgres/dialect.ts'
 import { noLimits, type ConnectionLimits } from './postgres/limits.ts'
@@ -130,10 +130,11 @@ async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): 
   let client: PGlite | undefined
   try {
     const { PGlite } = await import('@electric-sql/pglite')
-    const { LedgerFiles } = await import('./pglite-files.ts')
+    const { LedgerFiles } = await import('./pglite/files.ts')
+    const { pgliteModule } = await import('./pglite/module.ts')
     const fs = new LedgerFiles(join(dataDir, 'pglite'))
     const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
-    client = await PGlite.create({ fs, startParams, parsers })
+    client = await PGlite.create({ fs, startParams, parsers, pgliteWasmModule: await pgliteModule() })
     const db = new Kysely<Tables>({
       dialect: createPGliteDialect(client, () => lock.assertHeld()),
       log: onQuery ?? [],

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { layLedger } from '../../../test/support/ledger-template.ts'
-import { testSeed } from '../../../test/support/seed.ts'
-import { freshStores, type FreshStores } from '../../../test/support/stores.ts'
-import { createPGliteStatements, type PGliteStatements } from './pglite-statements.ts'
+import { layLedger } from '../../../../test/support/ledger-template.ts'
+import { testSeed } from '../../../../test/support/seed.ts'
+import { freshStores, type FreshStores } from '../../../../test/support/stores.ts'
+import { createPGliteStatements, type PGliteStatements } from './statements.ts'
 
 let stores: FreshStores
 let client: PGlite

@@ -1,5 +1,5 @@
 import { messages as kinds, parse, protocol, type PGlite } from '@electric-sql/pglite'
-import { bindAndExecute, columnsOf, readAnswer, type Answered, type Column } from './pglite-wire.ts'
+import { bindAndExecute, columnsOf, readAnswer, type Answered, type Column } from './wire.ts'
 
 /** Runs SQL on PGlite. */
 export interface PGliteStatements {

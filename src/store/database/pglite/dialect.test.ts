@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { layLedger } from '../../../test/support/ledger-template.ts'
-import { freshStores, type FreshStores } from '../../../test/support/stores.ts'
-import { goFirst } from './go-first.ts'
-import { createPGliteDialect } from './pglite-dialect.ts'
+import { layLedger } from '../../../../test/support/ledger-template.ts'
+import { freshStores, type FreshStores } from '../../../../test/support/stores.ts'
+import { goFirst } from '../go-first.ts'
+import { createPGliteDialect } from './dialect.ts'
 
 let stores: FreshStores
 let db: Kysely<unknown>

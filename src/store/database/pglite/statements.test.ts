@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { layLedger } from '../../../test/support/ledger-template.ts'
-import { freshStores, type FreshStores } from '../../../test/support/stores.ts'
-import { createPGliteStatements, type PGliteStatements } from './pglite-statements.ts'
+import { layLedger } from '../../../../test/support/ledger-template.ts'
+import { freshStores, type FreshStores } from '../../../../test/support/stores.ts'
+import { createPGliteStatements, type PGliteStatements } from './statements.ts'
 
 let stores: FreshStores
 let client: PGlite

@@ -1,7 +1,7 @@
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import { createPagedFiles, type PagedFiles } from '../pages/paged-files.ts'
-import { hookPages, type NodeFiles } from '../pages/page-hooks.ts'
-import { others } from './private-files.ts'
+import { createPagedFiles, type PagedFiles } from '../../pages/paged-files.ts'
+import { hookPages, type NodeFiles } from '../../pages/page-hooks.ts'
+import { others } from '../private-files.ts'
 
 interface FileRights {
   doChmod: (stream: unknown, node: unknown, mode: number, dontFollow?: boolean) => void

@@ -8,9 +8,9 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
-import { EmbeddedAdapter } from './embedded.ts'
-import { goesFirst } from './go-first.ts'
-import { createPGliteStatements } from './pglite-statements.ts'
+import { EmbeddedAdapter } from '../embedded.ts'
+import { goesFirst } from '../go-first.ts'
+import { createPGliteStatements } from './statements.ts'
 
 /**
  * Kysely on PGlite. There is one connection, and one caller has it at a time, so that no other caller's statement gets into
