@@ -53,7 +53,8 @@ const stillClosedMs = 300
  * Returns the learner that goes on after a block that may have been a penalty, or undefined when it was none. A counted window
  * loses nothing by it: its requests are served as fast as they come, until it refuses again.
  */
-export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Learner | undefined {
+export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Learner | undefined {
+  const open = { ...ended, notBeforeMs: ok.atMs + knownMs }
   const lastedMs = ok.sentAtMs - block.sinceMs
   if (lastedMs < shortestPenaltyMs || lastedMs > longestPenaltyMs || block.isAnnounced) return undefined
   const before = open.suspicion
@@ -79,7 +80,7 @@ export function endSuspectedBlock(open: Learner, block: Block, ok: Outcome): Lea
     const suspicion = { ...before, ...times, lengthMs, evidence, growth: tieGrowth, climbsAtMs: ok.atMs }
     return { ...withMeasuredRate(open, tieFrom * open.rate, tieGrowth), suspicion }
   }
-  const learner = { ...open, phase: 'hold' as const, suspicion: null, notBeforeMs: ok.atMs + knownMs }
+  const learner = { ...open, phase: 'hold' as const, suspicion: null }
   return withEvidence(learner, evidence, {
     refusedMs: block.sinceMs,
     refusedRate: open.rate,

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { PGliteOptions } from '@electric-sql/pglite'
 
@@ -35,8 +37,8 @@ export function pgliteModule(): Promise<Compiled> {
 }
 
 async function prepare(): Promise<Compiled> {
-  const file = new URL('./pglite.wasm', import.meta.resolve('@electric-sql/pglite'))
-  const module = await assembly.compile(await readFile(file))
+  const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  const module = await assembly.compile(await readFile(join(folder, 'pglite.wasm')))
   spareParser(module)
   return module
 }
