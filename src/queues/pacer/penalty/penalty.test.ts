@@ -58,6 +58,25 @@ describe('a refusal that closes the door', () => {
     expect(Math.min(...refused)).toBeGreaterThanOrEqual(0.25)
   })
 
+  it('is followed by even spacing, from the first request that is served again', () => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const inner = withPenalty(evenlySpaced(70, 1), 15_000)
+      const servedMs: number[] = []
+      let refusedMs = 0
+      const limit: HiddenLimit = (atMs) => {
+        const served = inner(atMs)
+        if (!served) refusedMs ||= atMs
+        if (served && refusedMs > 0) servedMs.push(atMs)
+        return served
+      }
+      const durationMs = 30_000
+      simulate({ seed, limit: () => limit, permitted: () => 1, durationMs, outboundMs: 2, workers: 20 })
+      const gaps = servedMs.slice(2, 12).map((atMs, at) => atMs - servedMs[at + 1]!)
+      expect(gaps).toHaveLength(10)
+      expect(Math.min(...gaps), `seed ${seed}`).toBeGreaterThan(10)
+    }
+  })
+
   it('that every call on it closes anew is left alone once, and opens', () => {
     const { learner, between } = run(() => withPenalty(evenlySpaced(20, 3), 10_000, { renewed: true }), 600)
     expect(learner.penalty?.lengthMs).toBeGreaterThan(10_000)

@@ -41,8 +41,11 @@ const leastPart = 0.25
 /** A rate is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
 const testAfterMost = 100
 const testGrowth = 0.002
-/** Until the end of a block is known everywhere: what was not sent by then is not made up for. */
-const knownMs = 100
+/**
+ * Until the end of a block is known everywhere: an answer is held for 50 ms, and who waits asks every 250. What was not sent by then
+ * is not made up for, so that the first requests are spaced.
+ */
+const knownMs = 320
 const mostEvidence = 4
 /** Answers come so late at most, for what they tell of a refusal. */
 const lateMs = 1_500
