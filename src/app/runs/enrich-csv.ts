@@ -193,6 +193,8 @@ async function tidy(context: Context, signal: AbortSignal): Promise<void> {
   const { database, log } = context
   try {
     if (isAlone(context)) await makeRestSearchable(context, signal)
+    // A new index stands beside the old one for a moment: the room that is free by then is given back first.
+    await database.pages?.settle(signal)
     await compactIndexes(database, { signal })
     await checkpointWhenLong(database, restingWalBytes)
     await database.pages?.settle(signal)

@@ -32,19 +32,32 @@ export async function compactIndexes(
   if (kind !== 'pglite') return 0
   const noted = compactedAt.get(db) ?? new Map<string, number>()
   compactedAt.set(db, noted)
+  const tables = (await changedTables(database)).filter(
+    ({ name, changes, alive }) => changes - (noted.get(name) ?? 0) >= Math.max(least, alive),
+  )
   let freed = 0
-  for (const { name, changes, alive } of await changedTables(database)) {
-    if (changes - (noted.get(name) ?? 0) < Math.max(least, alive)) continue
+  for (const { name, changes } of tables) {
     for (const index of await indexesOf(database, name)) {
       if (signal?.aborted) return freed
-      const bytes = await bytesOf(database, index)
-      await sql`reindex index ${sql.table(index)}`.execute(db)
+      freed += await writeAnew(database, index)
       await keepSmall(database, restingWalBytes)
-      freed += bytes - (await bytesOf(database, index))
     }
     noted.set(name, changes)
   }
   return freed
+}
+
+/** Returns the bytes that this has freed. Compressed, its pages take half as much of the log. */
+async function writeAnew(database: Pick<OpenDatabase, 'db'>, index: string): Promise<number> {
+  const { db } = database
+  const bytes = await bytesOf(database, index)
+  await sql`set wal_compression = pglz`.execute(db)
+  try {
+    await sql`reindex index ${sql.table(index)}`.execute(db)
+  } finally {
+    await sql`reset wal_compression`.execute(db)
+  }
+  return bytes - (await bytesOf(database, index))
 }
 
 async function changedTables({ db }: Pick<OpenDatabase, 'db'>): Promise<Changed[]> {
