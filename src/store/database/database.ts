@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
@@ -10,7 +11,9 @@ import { createLedgerPages, keepsPages, type LedgerPages } from '../pages/compre
 import { makePrivate } from './private-files.ts'
 import { migrate, type MigratedBy } from './migrating/migrate.ts'
 import type { OnStep } from '../migrations/migration.ts'
+import { collectGarbage } from './pglite/collect-garbage.ts'
 import { createPGliteDialect } from './pglite/dialect.ts'
+import { pgliteModule } from './pglite/module.ts'
 import { databaseAddresses, hostsOf } from './postgres/addresses.ts'
 import { createLedgerDialect } from './postgres/dialect.ts'
 import { noLimits, type ConnectionLimits } from './postgres/limits.ts'
@@ -131,10 +134,12 @@ async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): 
   try {
     const { PGlite } = await import('@electric-sql/pglite')
     const { LedgerFiles } = await import('./pglite/files.ts')
-    const { pgliteModule } = await import('./pglite/module.ts')
     const fs = new LedgerFiles(join(dataDir, 'pglite'))
     const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
+    const isNew = !existsSync(join(dataDir, 'pglite', 'PG_VERSION'))
     client = await PGlite.create({ fs, startParams, parsers, pgliteWasmModule: await pgliteModule() })
+    // Making a database runs two programs of Postgres beside this one, each with a memory of its own.
+    if (isNew) collectGarbage()
     const db = new Kysely<Tables>({
       dialect: createPGliteDialect(client, () => lock.assertHeld()),
       log: onQuery ?? [],
