@@ -42,10 +42,10 @@ const leastPart = 0.25
 const testAfterMost = 100
 const testGrowth = 0.002
 /**
- * Until the end of a block is known everywhere: an answer is held for 50 ms, and who waits asks every 250. What was not sent by then
- * is not made up for, so that the first requests are spaced.
+ * Until the end of a block is known everywhere, with room to spare: an answer is held for 50 ms, and who waits asks every 250. What was
+ * not sent by then is not made up for, so that the first requests are spaced.
  */
-const knownMs = 320
+const knownMs = 600
 const mostEvidence = 4
 /** Answers come so late at most, for what they tell of a refusal. */
 const lateMs = 1_500
