@@ -52,15 +52,23 @@ async function prepare(): Promise<Compiled> {
  * documented; where it or the parser is not what it was, PGlite works as it is and takes the memory.
  */
 function spareParser(module: Compiled): void {
+  const parse = parserOf(module)
+  if (typeof parse !== 'function') return
   setFlagsFromString('--wasm-tier-up-filter=0')
   try {
-    const { exports } = new assembly.Instance(module, emptyImports(module))
-    const parse = exports['raw_parser']
-    if (typeof parse === 'function') parse(outside, 0)
+    parse(outside, 0)
   } catch {
-    // The trap that was sought, or a module that wants other imports.
+    // The trap that was sought.
   } finally {
     setFlagsFromString('--wasm-tier-up-filter=-1')
+  }
+}
+
+function parserOf(module: Compiled): unknown {
+  try {
+    return new assembly.Instance(module, emptyImports(module)).exports['raw_parser']
+  } catch {
+    return undefined
   }
 }
 
