@@ -112,15 +112,18 @@ export function createTaskProgress(db: Database): TaskProgress {
     },
 
     async leftOut(runId) {
+      // Most records leave out the same fields, so each set of them is taken apart once. Taken apart for each of a million records,
+      // they left PGlite with 270 MB that it never gives back.
       const { rows } = await sql<LeftOutField>`
-        select field, why, count(*)::int as records from (
-          select closed.key as field, closed.value as why from tasks, jsonb_each_text(tasks.closed) as closed
-          where run_id = ${runId}
+        select field, why, sum(records)::int as records from (
+          select closed.key as field, closed.value as why, records from (
+            select closed, count(*) as records from tasks where run_id = ${runId} and closed is not null group by closed
+          ) as alike, jsonb_each_text(alike.closed) as closed
           union all
-          select closed.key, closed.value from runs, jsonb_each_text(runs.closed) as closed,
-            (select from tasks where run_id = ${runId} and status not in ('skipped', 'rejected')) as records
-          where runs.id = ${runId}
-        ) as each group by field, why order by records desc, field`.execute(db)
+          select closed.key, closed.value, (
+            select count(*) from tasks where run_id = ${runId} and status not in ('skipped', 'rejected')
+          ) from runs, jsonb_each_text(runs.closed) as closed where runs.id = ${runId}
+        ) as each group by field, why having sum(records) > 0 order by records desc, field`.execute(db)
       return rows
     },
 
