@@ -37,9 +37,9 @@ LABEL org.opencontainers.image.title="Paydirt" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}"
 # As leanEnv in scripts/runtime.mjs: freed memory goes back to the system.
-ENV MALLOC_ARENA_MAX=2 \
-  MALLOC_MMAP_THRESHOLD_=1048576 \
-  MALLOC_TRIM_THRESHOLD_=1048576
+ENV MALLOC_ARENA_MAX=1 \
+  MALLOC_MMAP_THRESHOLD_=65536 \
+  MALLOC_TRIM_THRESHOLD_=131072
 # /dev/shm is a file system of each container's own, which can be written while its root cannot.
 ENV NODE_ENV=production \
   PAYDIRT_DATA_DIR=/data \

@@ -20,13 +20,13 @@ export const leanFlags = ['--max-semi-space-size=16']
 
 /**
  * The environment under which Paydirt runs, where the user has set nothing else. glibc keeps what V8's compilers free, in an
- * arena for each of their threads: 100 MB for good on the embedded stores. With these it gives large pieces back. Only read
+ * arena for each of their threads: 150 MB for good on the embedded stores. With these it gives large pieces back. Only read
  * at the start of a process. The Dockerfile sets the same.
  */
 export const leanEnv = {
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '1048576',
-  MALLOC_TRIM_THRESHOLD_: '1048576',
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_TRIM_THRESHOLD_: '131072',
 }
 
 /** Runs `file` with `args` and ends this process as the child ended: with the same exit status or signal. */

@@ -77,7 +77,7 @@ describe('what starts a command', () => {
       if (set.length === 0) delete env['MALLOC_ARENA_MAX']
       return (JSON.parse((await startIn(env, 'fail').line())!) as { arenas?: string }).arenas
     }
-    expect(await arenas()).toBe('2')
+    expect(await arenas()).toBe('1')
     expect(await arenas('7')).toBe('7')
   })
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { OpenDatabase } from './database.ts'
 
-/** About what thirty thousand paid records write. */
-const maxWalBytes = 256 * 1_024 * 1_024
+/** About what twenty thousand paid records write. By the time the checkpoint is taken, as much again may have come. */
+const maxWalBytes = 192 * 1_024 * 1_024
 
 /**
  * Takes a checkpoint when the write-ahead log of PGlite is long. PGlite has no checkpointer process, so its log would grow
