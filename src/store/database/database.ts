@@ -39,7 +39,7 @@ const embeddedSettings = [
   'shared_buffers=32MB',
   // Its memory never shrinks, so an index is built in little of it.
   'maintenance_work_mem=16MB',
-  // A checkpoint keeps so much of the log for the next changes; by default all that was written before it, 270 MB for good.
+  // A checkpoint keeps so much of the log for the next changes; by default all that was written before it, 200 MB for good.
   // When a checkpoint is taken is not theirs to say (checkpoint.ts).
   'max_wal_size=64MB',
   'min_wal_size=32MB',
@@ -137,7 +137,8 @@ async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): 
     const fs = new LedgerFiles(join(dataDir, 'pglite'))
     const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
     const isNew = !existsSync(join(dataDir, 'pglite', 'PG_VERSION'))
-    client = await PGlite.create({ fs, startParams, parsers, pgliteWasmModule: await pgliteModule() })
+    const pgliteWasmModule = await pgliteModule()
+    client = await PGlite.create({ fs, startParams, parsers, ...(pgliteWasmModule && { pgliteWasmModule }) })
     // Making a database runs two programs of Postgres beside this one, each with a memory of its own.
     if (isNew) collectGarbage()
     const db = new Kysely<Tables>({

@@ -54,7 +54,7 @@ const stillClosedMs = 300
 
 /**
  * Returns the learner that goes on after a block that may have been a penalty, or undefined when it was none. A counted window
- * loses nothing by it: its requests are served as fast as they come, until it refuses again.
+ * loses 0.6 s by it: its requests are served as fast as they come then, until it refuses again.
  */
 export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Learner | undefined {
   const open = { ...ended, notBeforeMs: ok.atMs + knownMs }
@@ -111,7 +111,7 @@ function mayBeWindow(
 /** The door opened when it was left alone for once: every call closes it anew. */
 export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Learner {
   const evidence = [evidenceOf(open.history, block.sinceMs)]
-  const learner = { ...open, suspicion: null }
+  const learner = { ...open, suspicion: null, notBeforeMs: ok.atMs + knownMs }
   return withEvidence(learner, evidence, {
     refusedMs: block.sinceMs,
     refusedRate: open.rate,

@@ -24,15 +24,18 @@ const declared = { initial: 2_048, maximum: 32_768 }
 /** No address of that memory: whoever reads there ends in a trap. */
 const outside = -1
 
-let prepared: Promise<Compiled> | undefined
+let prepared: Promise<Compiled | undefined> | undefined
 
 /**
  * Returns PGlite's module, compiled once in a process, with its parser of SQL left to V8's first compiler. The optimising one takes
  * 600 MB for half a second for that one function of 105 KB, in every program that parses some statements, and no setting leaves out
- * one function (docs/decisions/0004-queue.md).
+ * one function (docs/decisions/0004-queue.md). Undefined where the module is not found in its package: PGlite then loads its own.
  */
-export function pgliteModule(): Promise<Compiled> {
-  prepared ??= prepare()
+export function pgliteModule(): Promise<Compiled | undefined> {
+  prepared ??= prepare().catch(() => {
+    prepared = undefined
+    return undefined
+  })
   return prepared
 }
 
@@ -46,29 +49,35 @@ async function prepare(): Promise<Compiled> {
 /**
  * Has the parser compiled while V8 optimises no function that is compiled. A function is compiled at its first call, and by that
  * is decided for all instances of its module if it is ever optimised. It is called on an instance that nobody else has, with a text
- * outside the memory, so that its first step is its last.
+ * outside the memory, so that its first step is its last. That step, the beginning of the scanner, is taken alone before: it is to be
+ * optimised as ever.
  *
- * Everything here is one turn of the thread: no other function of this thread is compiled meanwhile. The flag is V8's own and not
- * documented; where it or the parser is not what it was, PGlite works as it is and takes the memory.
+ * Between the two settings is one turn of the thread: no other function of this thread is compiled meanwhile. The flag is V8's own and
+ * not documented; where it or the parser is not what it was, PGlite works as it is and takes the memory.
  */
 function spareParser(module: Compiled): void {
-  const parse = parserOf(module)
-  if (typeof parse !== 'function') return
+  const own = exportsOf(module)
+  trap(own['scanner_init'])
   setFlagsFromString('--wasm-tier-up-filter=0')
+  trap(own['raw_parser'])
+  setFlagsFromString('--wasm-tier-up-filter=-1')
+}
+
+function exportsOf(module: Compiled): Record<string, unknown> {
   try {
-    parse(outside, 0)
+    return new assembly.Instance(module, emptyImports(module)).exports
   } catch {
-    // The trap that was sought.
-  } finally {
-    setFlagsFromString('--wasm-tier-up-filter=-1')
+    return {}
   }
 }
 
-function parserOf(module: Compiled): unknown {
+/** Calls a function that reads the text at its first argument. Never throws. */
+function trap(reader: unknown): void {
+  if (typeof reader !== 'function') return
   try {
-    return new assembly.Instance(module, emptyImports(module)).exports['raw_parser']
+    reader(outside, 0, 0, 0)
   } catch {
-    return undefined
+    // The end that was sought.
   }
 }
 
