@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 test('the parser of a ledger takes none of the memory in which V8 optimises it', async () => {
   const [spared, asItIs] = await Promise.all([parsedIn('spared'), parsedIn('as it is')])
   expect(spared).toBeLessThan(250)
-  // Where this fails, V8 or PGlite has changed, and the module may be left as it is.
+  // If this fails, V8 or PGlite has changed, and the module may be left as it is.
   expect(asItIs).toBeGreaterThan(450)
 }, 60_000)
 
