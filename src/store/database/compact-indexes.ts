@@ -39,7 +39,7 @@ export async function compactIndexes(
   for (const { name, changes } of tables) {
     for (const index of await indexesOf(database, name)) {
       if (signal?.aborted) return freed
-      freed += await writeAnew(database, index)
+      freed += await reindex(database, index)
       await keepSmall(database, restingWalBytes)
     }
     noted.set(name, changes)
@@ -47,8 +47,8 @@ export async function compactIndexes(
   return freed
 }
 
-/** Returns the bytes that this has freed. Compressed, its pages take half as much of the log. */
-async function writeAnew(database: Pick<OpenDatabase, 'db'>, index: string): Promise<number> {
+/** Returns the bytes that this has freed. Its pages are compressed in the log, where each of them stands too. */
+async function reindex(database: Pick<OpenDatabase, 'db'>, index: string): Promise<number> {
   const { db } = database
   const bytes = await bytesOf(database, index)
   await sql`set wal_compression = pglz`.execute(db)
