@@ -163,11 +163,10 @@ function nginxLimitOf({ id, nginxBurst, phases }: PacingScenario) {
 }
 
 function rowOf({ scenario, phases, sent }: Ran, index: number): Row {
-  const { rules, windows, arrivalsMs } = phases[index] as Phase
+  const { rules, windows, limits, arrivalsMs } = phases[index] as Phase
   const lengthMs = Math.max(...rules.map(({ windowMs }) => windowMs))
-  const permitted = Math.min(...rules.map(({ limit, windowMs }) => (limit * lengthMs) / windowMs))
   const whole = windows.slice(0, -1)
-  const uses = whole.map(({ admitted }) => admitted / permitted)
+  const uses = whole.map(({ admitted }, at) => admitted / (limits[at] as number))
   const backAt = uses.findIndex((use) => use >= 0.95)
   const isChange = scenario.group === 'change'
   const from = isChange ? Math.max(0, backAt) : Math.ceil((scenario.learnSeconds * 1_000) / lengthMs)
@@ -175,10 +174,12 @@ function rowOf({ scenario, phases, sent }: Ran, index: number): Row {
   const gaps = gapsOnTheWay(sent, arrivalsMs, scenario)
   const admitted = sum(steady.map((window) => window.admitted))
   const refused = sum(steady.map((window) => window.refused))
+  // A limit that changes is judged by what it was: a neighbour takes more in one run than in another.
+  const permitted = sum(limits.slice(from, whole.length))
   return {
     limit: isChange ? `${scenario.label}: phase ${index + 1} (${textOf(rules)})` : scenario.label,
     processes: scenario.processes,
-    'use %': steady.length === 0 ? '' : round((100 * admitted) / (permitted * steady.length), 2),
+    'use %': steady.length === 0 ? '' : round((100 * admitted) / permitted, 2),
     '429 %': steady.length === 0 ? '' : round((100 * refused) / (admitted + refused), 2),
     goal: scenario.goal,
     requests: admitted + refused,

@@ -152,7 +152,7 @@ export type PaydirtEvent =
   | { type: 'resumed'; runId: string; startedAt: Date }
   /**
    * Said about ten times a second at most. `settled` is in USD; `credits` is what direct access charged, when it charged
-   * any; `pace` the requests a second that the pacer has learned, and the
+   * any; `pace` the requests a second that the pacer has learned, with those at a time where the service has such a limit, and the
    * share of the last ten minutes' requests that the service refused as too many (0 to 1), absent before the first request.
    */
   | {
@@ -162,7 +162,7 @@ export type PaydirtEvent =
       underWay: { records: number; bought: number }
       settled: string
       credits?: string
-      pace?: { perSecond: number; refusedShare: number }
+      pace?: { perSecond: number; atOnce?: number; refusedShare: number }
     }
   /** A sentence for a person. */
   | { type: 'notice'; text: string }

@@ -51,6 +51,8 @@ export interface Progress {
 export interface LearnedPace {
   /** Requests a second. */
   perSecond: number
+  /** Requests at a time, where the service has such a limit: it is that which holds, and not the rate. */
+  atOnce?: number
   /** The share of the requests of the last ten minutes that the service refused as too many, 0 to 1. */
   refusedShare: number
 }
@@ -182,7 +184,8 @@ async function learnedPace(context: Context): Promise<LearnedPace | undefined> {
     .then(({ pacer }) => pacer.snapshot())
     .catch(() => undefined)
   if (!snapshot || snapshot.totals.ok + snapshot.totals.limited === 0) return undefined
-  return { perSecond: snapshot.perSecond, refusedShare: snapshot.limitedShare }
+  const { perSecond, atOnce, limitedShare: refusedShare } = snapshot
+  return { perSecond, ...(atOnce !== undefined && { atOnce }), refusedShare }
 }
 
 /** A person who looks at a busy ledger sees that the run goes on. */

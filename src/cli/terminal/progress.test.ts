@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { LearnedPace } from '../../app/runs/run-to-end.ts'
 import { createLiveLine } from './live-line.ts'
 import { createProgressView } from './progress.ts'
 
@@ -29,7 +30,7 @@ function view(total: number | undefined, stream: { isTTY?: boolean; columns?: nu
     change: Record<string, number>,
     settledAtomic = 0n,
     underWay = { records: 0, bought: 0 },
-    pace?: { perSecond: number; refusedShare: number },
+    pace?: LearnedPace,
     creditsAtomic = 0n,
   ) => {
     clock.ms = atMs
@@ -124,6 +125,8 @@ describe('the progress of a run', () => {
     expect(shown()).toMatch(/ 5\/s · 0\.500000 USD · about 10 s left · pace 7\.6\/s, 5\.2 % refused$/)
     show(11_000, { written: 55 }, 550_000n, undefined, { perSecond: 48.2, refusedShare: 0 })
     expect(shown()).toMatch(/ · pace 48\/s$/)
+    show(12_000, { written: 60 }, 600_000n, undefined, { perSecond: 950, atOnce: 6, refusedShare: 0.002 })
+    expect(shown()).toMatch(/ · pace 6 at a time, 0\.2 % refused$/)
   })
 
   test('of nothing is whole', () => {

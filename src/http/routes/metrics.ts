@@ -137,6 +137,11 @@ const pacerGauges: Fill<{ path: string; snapshot: PacerSnapshot }[]> = {
     ['path'],
     (them) => each(them, (it) => it.limitedShare),
   ],
+  paydirt_pacer_at_once_requests: [
+    'Requests that the service serves at a time; absent where no such limit is known.',
+    ['path'],
+    (them) => each(them, (it) => it.atOnce),
+  ],
   paydirt_pacer_closed_seconds: [
     'Time until the next request may be sent.',
     ['path'],
@@ -259,9 +264,12 @@ function single(value: number): Samples {
 
 function each(
   pacers: { path: string; snapshot: PacerSnapshot }[],
-  value: (snapshot: PacerSnapshot) => number,
+  valueOf: (snapshot: PacerSnapshot) => number | undefined,
 ): Samples {
-  return pacers.map(({ path, snapshot }) => ({ labels: { path }, value: value(snapshot) }))
+  return pacers.flatMap(({ path, snapshot }) => {
+    const value = valueOf(snapshot)
+    return value === undefined ? [] : [{ labels: { path }, value }]
+  })
 }
 
 export function metricsRoutes(metrics: Metrics, authenticator: Authenticator): Route[] {

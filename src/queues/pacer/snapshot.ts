@@ -13,6 +13,8 @@ export interface PacerSnapshot {
   servedPerSecond: number
   /** Learned limits in requests per window; `confirmed` once a refusal has met the limit. */
   windows: { lengthMs: number; limit: number; confirmed: boolean }[]
+  /** Requests that the service serves at a time, where refusals have shown such a limit; the rate is then free to rise. */
+  atOnce?: number
   /** Milliseconds until the next grant is possible; 0 when open. */
   closedForMs: number
   totals: { ok: number; limited: number }
@@ -28,6 +30,7 @@ export function snapshotOf(learner: Learner, nowMs: number): PacerSnapshot {
     perSecond: 1000 / pace.intervalMs,
     servedPerSecond: countBetween(learner.history, nowMs - 10_000, nowMs) / 10,
     windows: learner.windows.map(({ lengthMs, limit, confirmed }) => ({ lengthMs, limit, confirmed })),
+    ...(learner.flight.limit > 0 && { atOnce: learner.flight.limit }),
     closedForMs: Math.max(0, Math.ceil(pace.notBeforeMs - nowMs)),
     totals: learner.totals,
     limitedShare: ok + limited === 0 ? 0 : limited / (ok + limited),

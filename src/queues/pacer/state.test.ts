@@ -7,9 +7,20 @@ import {
   type Learner,
   type Outcome,
 } from './learner.ts'
+import { unlimited } from './flight/limit.ts'
+import { snapshotOf } from './snapshot.ts'
 import { learn, paceOf } from './state.ts'
 
 const start = 1_800_000_000_000
+
+describe('snapshotOf', () => {
+  it('says how many requests the service serves at a time, where it has shown that', () => {
+    const learner = newLearner(settings)
+    expect(snapshotOf(learner, start)).not.toHaveProperty('atOnce')
+    const limited = { ...learner, flight: { ...unlimited, limit: 6 } }
+    expect(snapshotOf(limited, start).atOnce).toBe(6)
+  })
+})
 
 describe('learn', () => {
   it('doubles the rate every half second of use, and only when the pacer was the bottleneck', () => {

@@ -44,6 +44,8 @@ export interface PaceNow {
   perSecond: number
   servedPerSecond: number
   windows: { lengthMs: number; limit: number; confirmed: boolean }[]
+  /** Requests that the service serves at a time, where it has such a limit. */
+  atOnce?: number
   closedForMs: number
   totals: { ok: number; limited: number }
   /** 0 to 1, over the last ten minutes. */

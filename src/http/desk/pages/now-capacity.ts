@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { BudgetBar } from '../model/budgets.ts'
 import type { NowModel } from '../model/now.ts'
+import type { PaceNow } from '../model/ports.ts'
 import { inlineText, shortened } from '../view/foreign-text.ts'
 import { count, duration, percent, perSecond, usd } from '../view/format.ts'
 import { empty, meter, table, type Markup } from '../view/parts.ts'
@@ -28,12 +29,7 @@ const phases: Record<string, string> = {
 
 export function requestRate({ pace: now }: NowModel): Markup {
   if (!now) return empty('Redis does not respond.')
-  const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
-  return html`<p class="bar-head">
-      <span>${phases[now.phase] ?? now.phase}</span
-      ><span>${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests/s</span>
-    </p>
-    ${meter(share, `${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests a second`, false)}
+  return html`${now.atOnce === undefined ? rateBar(now) : slotsBar(now, now.atOnce)}
     <dl class="facts">
       <div>
         <dt>Rate-limited (429)</dt>
@@ -59,6 +55,22 @@ export function requestRate({ pace: now }: NowModel): Markup {
           : ''
       }
     </dl>`
+}
+
+function rateBar(now: PaceNow): Markup {
+  const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
+  const [served, allowed] = [perSecond(now.servedPerSecond), perSecond(now.perSecond)]
+  return html`<p class="bar-head">
+      <span>${phases[now.phase] ?? now.phase}</span><span>${served} of ${allowed} requests/s</span>
+    </p>
+    ${meter(share, `${served} of ${allowed} requests a second`, false)}`
+}
+
+/** The rate is free to rise then, so that a share of it says nothing. */
+function slotsBar(now: PaceNow, atOnce: number): Markup {
+  return html`<p class="bar-head">
+    <span>${count(atOnce)} at a time</span><span>${perSecond(now.servedPerSecond)} requests/s</span>
+  </p>`
 }
 
 const queueWords: Record<string, string> = {

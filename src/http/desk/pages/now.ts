@@ -4,7 +4,7 @@ import { mayAct } from '../access/access.ts'
 import { attentionItems } from '../model/attention.ts'
 import { budgetBars, type DeskCaps } from '../model/budgets.ts'
 import { daysLeft, type NowModel } from '../model/now.ts'
-import type { DeskPorts } from '../model/ports.ts'
+import type { DeskPorts, PaceNow } from '../model/ports.ts'
 import { inlineText } from '../view/foreign-text.ts'
 import { connectorName, count, counted, percent, perSecond, usd } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
@@ -96,8 +96,12 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   const activeJobs = queues.reduce((sum, queue) => sum + queue.active, 0)
   return html` ${tile('Spent today', isUnread ? 'unknown' : usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
   ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : isUnread ? 'the database does not respond' : left === undefined ? (money.settledLastWeekAtomic > 0n ? 'too early to say how long it lasts' : 'nothing spent this week') : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
-  ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
+  ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `${allowedText(now)} · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
   ${tile('Pending lookups', isUnread ? 'unknown' : count(open.hot + open.background), isUnread ? 'the database does not respond' : `${count(activeJobs)} active jobs · ${count(open.hot)} on demand${open.retrying > 0 ? ` · ${count(open.retrying)} retrying` : ''}`)}`
+}
+
+function allowedText({ perSecond: rate, atOnce }: PaceNow): string {
+  return atOnce === undefined ? `of ${perSecond(rate)}/s allowed` : `${count(atOnce)} at a time allowed`
 }
 
 function tile(name: string, value: string, note: string): Markup {
