@@ -38,7 +38,8 @@ async function install(): Promise<void> {
   const create = PGlite.create.bind(PGlite) as (options: { fs?: { rootDir?: string } }) => Promise<Client>
   PGlite.create = (async (options: { fs?: { rootDir?: string } }) => {
     const folder = options.fs?.rootDir
-    if (folder === undefined) return create(options)
+    // What is being made is closed, and renamed.
+    if (folder === undefined || folder.endsWith('.making')) return create(options)
     const found = isKeeping ? await reuse(folder) : undefined
     if (found) return found
     await closeKept(folder)

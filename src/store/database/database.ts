@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { Kysely, sql, type LogEvent } from 'kysely'
 import { ConfigError, describeError } from '../../domain/errors.ts'
@@ -11,7 +8,6 @@ import { createLedgerPages, keepsPages, type LedgerPages } from '../pages/compre
 import { makePrivate } from './private-files.ts'
 import { migrate, type MigratedBy } from './migrating/migrate.ts'
 import type { OnStep } from '../migrations/migration.ts'
-import { collectGarbage } from './pglite/collect-garbage.ts'
 import { createPGliteDialect } from './pglite/dialect.ts'
 import { pgliteModule } from './pglite/module.ts'
 import { databaseAddresses, hostsOf } from './postgres/addresses.ts'
@@ -128,19 +124,16 @@ async function openPostgres(
 
 async function openPGlite(dataDir: string, onQuery: OnQuery, bringUp: BringUp): Promise<OpenDatabase> {
   await makePrivate(dataDir)
-  await mkdir(join(dataDir, 'pglite'), { recursive: true, mode: 0o700 })
   const lock = await lockDataDir(dataDir)
   let client: PGlite | undefined
   try {
     const { PGlite } = await import('@electric-sql/pglite')
     const { LedgerFiles } = await import('./pglite/files.ts')
-    const fs = new LedgerFiles(join(dataDir, 'pglite'))
+    const { databaseFolder } = await import('./pglite/make-database.ts')
+    const fs = new LedgerFiles(await databaseFolder(dataDir))
     const startParams = [...PGlite.defaultStartParams, ...embeddedSettings]
-    const isNew = !existsSync(join(dataDir, 'pglite', 'PG_VERSION'))
     const pgliteWasmModule = await pgliteModule()
     client = await PGlite.create({ fs, startParams, parsers, ...(pgliteWasmModule && { pgliteWasmModule }) })
-    // Making a database runs two programs of Postgres beside this one, each with a memory of its own.
-    if (isNew) collectGarbage()
     const db = new Kysely<Tables>({
       dialect: createPGliteDialect(client, () => lock.assertHeld()),
       log: onQuery ?? [],

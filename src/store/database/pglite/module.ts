@@ -24,6 +24,13 @@ const declared = { initial: 2_048, maximum: 32_768 }
 /** No address of that memory: whoever reads there ends in a trap. */
 const outside = -1
 
+/** The number of the one function that V8 optimises: none that is compiled has the number 0, and -1 stands for all. */
+const optimiseNone = '--wasm-tier-up-filter=0'
+const optimiseAll = '--wasm-tier-up-filter=-1'
+
+/** A section that V8 skips. With it the module is another one to V8, which keeps one for all that have the same bytes. */
+const skippedSection = Buffer.from([0, 2, 1, 0x61])
+
 let prepared: Promise<Compiled | undefined> | undefined
 
 /**
@@ -40,10 +47,29 @@ export function pgliteModule(): Promise<Compiled | undefined> {
 }
 
 async function prepare(): Promise<Compiled> {
-  const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
-  const module = await assembly.compile(await readFile(join(folder, 'pglite.wasm')))
+  const module = await assembly.compile(await moduleBytes())
   spareParser(module)
   return module
+}
+
+/** Compiles PGlite's module once more, as one that shares nothing with any other. */
+export async function compileAnew(): Promise<Compiled> {
+  return assembly.compile(Buffer.concat([await moduleBytes(), skippedSection]))
+}
+
+/** Runs `use` while V8 optimises no function of WebAssembly that is called for the first time: it is never optimised then. */
+export async function withoutOptimising<T>(use: () => Promise<T>): Promise<T> {
+  setFlagsFromString(optimiseNone)
+  try {
+    return await use()
+  } finally {
+    setFlagsFromString(optimiseAll)
+  }
+}
+
+function moduleBytes(): Promise<Buffer> {
+  const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  return readFile(join(folder, 'pglite.wasm'))
 }
 
 /**
@@ -58,9 +84,9 @@ async function prepare(): Promise<Compiled> {
 function spareParser(module: Compiled): void {
   const own = exportsOf(module)
   trap(own['scanner_init'])
-  setFlagsFromString('--wasm-tier-up-filter=0')
+  setFlagsFromString(optimiseNone)
   trap(own['raw_parser'])
-  setFlagsFromString('--wasm-tier-up-filter=-1')
+  setFlagsFromString(optimiseAll)
 }
 
 function exportsOf(module: Compiled): Record<string, unknown> {
