@@ -52,3 +52,25 @@ test('a table of which little is dead is left alone', async () => {
   await sql`update meta set value = 'x' where key in ('vacuum/2', 'vacuum/3')`.execute(database.db)
   expect(await vacuumTables(database, { dead: 1 })).not.toContain('meta')
 })
+
+test('a large table is vacuumed with its pages compressed in the log', async () => {
+  if (database.kind !== 'pglite') return
+  const logOf = async (compressFrom: number): Promise<number> => {
+    await fill()
+    await change()
+    await sql`checkpoint`.execute(database.db)
+    const before = await logEnd()
+    expect(await vacuumTables(database, { compressFrom })).toContain('meta')
+    return (await logEnd()) - before
+  }
+  const asItIs = await logOf(Number.MAX_SAFE_INTEGER)
+  expect(await logOf(0)).toBeLessThan(asItIs / 2)
+  const { rows: set } = await sql<{ wal_compression: string }>`show wal_compression`.execute(database.db)
+  expect(set).toEqual([{ wal_compression: 'off' }])
+})
+
+async function logEnd(): Promise<number> {
+  const { rows: found } = await sql<{ bytes: number }>`
+    select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes`.execute(database.db)
+  return found[0]?.bytes ?? 0
+}

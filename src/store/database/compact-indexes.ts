@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { withCompressedLog } from './compressed-log.ts'
 import type { Database, OpenDatabase } from './database.ts'
 import { keepSmall } from './keep-small.ts'
 
@@ -47,16 +48,11 @@ export async function compactIndexes(
   return freed
 }
 
-/** Returns the bytes that this has freed. Its pages are compressed in the log, where each of them stands too. */
+/** Returns the bytes that this has freed. */
 async function reindex(database: Pick<OpenDatabase, 'db'>, index: string): Promise<number> {
   const { db } = database
   const bytes = await bytesOf(database, index)
-  await sql`set wal_compression = pglz`.execute(db)
-  try {
-    await sql`reindex index ${sql.table(index)}`.execute(db)
-  } finally {
-    await sql`reset wal_compression`.execute(db)
-  }
+  await withCompressedLog(db, () => sql`reindex index ${sql.table(index)}`.execute(db))
   return bytes - (await bytesOf(database, index))
 }
 

@@ -1,9 +1,13 @@
 import { sql } from 'kysely'
+import { checkpointWhenLong } from './checkpoint.ts'
+import { withCompressedLog } from './compressed-log.ts'
 import type { OpenDatabase } from './database.ts'
 
 /** As autovacuum has it: a table with so many dead rows, and with a fifth as many dead as alive. */
 const minDead = 2_000
 const deadShare = 0.2
+/** Of a smaller table the log is short anyway. */
+const compressedFromBytes = 64 * 1_024 * 1_024
 
 /**
  * Frees the room of old row versions, so that new ones take it. A lookup leaves six of them behind, and PGlite has no autovacuum:
@@ -12,16 +16,24 @@ const deadShare = 0.2
  */
 export async function vacuumTables(
   { db, kind }: Pick<OpenDatabase, 'db' | 'kind'>,
-  { dead = minDead, share = deadShare }: { dead?: number; share?: number } = {},
+  {
+    dead = minDead,
+    share = deadShare,
+    compressFrom = compressedFromBytes,
+  }: { dead?: number; share?: number; compressFrom?: number } = {},
 ): Promise<string[]> {
   if (kind !== 'pglite') return []
   // Changes are counted when they are reported, else a second late.
   await sql`select pg_stat_force_next_flush()`.execute(db)
-  const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_stat_user_tables
+  const { rows } = await sql<{ name: string; bytes: number }>`
+    select relname as name, pg_table_size(relid)::float8 as bytes from pg_stat_user_tables
     where schemaname = 'public' and n_dead_tup >= ${dead} and n_dead_tup >= ${share}::float8 * n_live_tup
     order by relname`.execute(db)
   // One statement each, so that others have the connection in between.
-  for (const { name } of rows) await sql`vacuum ${sql.table(name)}`.execute(db)
+  for (const { name, bytes } of rows) {
+    const vacuum = () => sql`vacuum ${sql.table(name)}`.execute(db)
+    await (bytes >= compressFrom ? withCompressedLog(db, vacuum) : vacuum())
+    await checkpointWhenLong({ db, kind })
+  }
   return rows.map(({ name }) => name)
 }
