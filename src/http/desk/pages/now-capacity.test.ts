@@ -13,7 +13,8 @@ const pace: PaceNow = {
   limitedShare: 0.001,
 }
 
-const shown = (now: PaceNow): string => String(requestRate({ pace: now } as unknown as NowModel))
+const shown = (now: PaceNow): string =>
+  String(requestRate({ pace: now } as unknown as NowModel)).replace(/\s+/g, ' ')
 
 test('the request rate is a share of what is allowed', () => {
   expect(shown(pace)).toContain('140 of 950 requests/s')
@@ -21,6 +22,7 @@ test('the request rate is a share of what is allowed', () => {
 
 test('of a service that serves so many at a time, it is said how many', () => {
   const text = shown({ ...pace, atOnce: 6 })
-  expect(text).toContain('<span>6 at a time</span><span>140 requests/s</span>')
+  expect(text).toMatch(/<span>6 at a time<\/span ?>.*<span>140 requests\/s<\/span>/)
   expect(text).not.toContain('950')
+  expect(shown({ ...pace, atOnce: 6, phase: 'blocked' })).toContain('blocked by the service, 6 at a time')
 })

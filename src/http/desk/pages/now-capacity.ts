@@ -69,7 +69,8 @@ function rateBar(now: PaceNow): Markup {
 /** The rate is free to rise then, so that a share of it says nothing. */
 function slotsBar(now: PaceNow, atOnce: number): Markup {
   return html`<p class="bar-head">
-    <span>${count(atOnce)} at a time</span><span>${perSecond(now.servedPerSecond)} requests/s</span>
+    <span>${now.phase === 'blocked' ? `${phases['blocked']}, ` : ''}${count(atOnce)} at a time</span
+    ><span>${perSecond(now.servedPerSecond)} requests/s</span>
   </p>`
 }
 
