@@ -178,9 +178,9 @@ const shapes: Shape[] = [
     },
     fromSeconds: 30,
     toSeconds: 120,
-    use: 0.9,
-    leastUse: 0.75,
-    refused: 0.01,
+    use: 0.93,
+    leastUse: 0.85,
+    refused: 0.005,
   },
   {
     name: 'breathing 3:1',
@@ -260,7 +260,7 @@ const shapes: Shape[] = [
     fromSeconds: 0,
     toSeconds: 30,
     use: 0.92,
-    leastUse: 0.8,
+    leastUse: 0.85,
     refused: 0.015,
   },
   {
