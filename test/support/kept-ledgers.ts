@@ -38,7 +38,7 @@ async function install(): Promise<void> {
   const create = PGlite.create.bind(PGlite) as (options: { fs?: { rootDir?: string } }) => Promise<Client>
   PGlite.create = (async (options: { fs?: { rootDir?: string } }) => {
     const folder = options.fs?.rootDir
-    // What is being made is closed, and renamed.
+    // A database that is being made is closed, and renamed.
     if (folder === undefined || folder.endsWith('.making')) return create(options)
     const found = isKeeping ? await reuse(folder) : undefined
     if (found) return found

@@ -6,7 +6,7 @@ import type { OpenDatabase } from './database.ts'
 /** As autovacuum has it: a table with so many dead rows, and with a fifth as many dead as alive. */
 const minDead = 2_000
 const deadShare = 0.2
-/** Of a smaller table the log is short anyway. */
+/** The log of a smaller table is short anyway. */
 const compressedFromBytes = 64 * 1_024 * 1_024
 
 /**

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sized } from '../../../../test/support/full-size.ts'
 import { openDatabase } from '../database.ts'
 import { compileAnew, pgliteModule } from './module.ts'
 
@@ -17,8 +18,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-// Files from its beginning, its middle and its end, and its name.
-test.each(['PG_VERSION', '/base/4/1259', 'postgresql.conf', '/pglite'])(
+/** Files from its beginning, its middle and its end, and its name. */
+const places = ['PG_VERSION', '/base/4/1259', 'postgresql.conf', '/pglite']
+
+test.each(places.slice(sized(0, 2)))(
   'a process that is killed at %s while it makes a ledger leaves none, and the next one makes it',
   async (killAt) => {
     await expect(make(killAt)).rejects.toMatchObject({ signal: 'SIGKILL' })
