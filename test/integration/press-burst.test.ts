@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { profileFieldNames } from '../../src/domain/fields.ts'
+import type { AcquirePermit, Lane } from '../../src/domain/ports/send-permit.ts'
 import type { WriteBackJob } from '../../src/queues/jobs.ts'
 import type { Outcome } from '../../src/queues/working.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
@@ -11,6 +12,39 @@ import { startPlannedSync } from '../support/planned-sync.ts'
 const nightly = 400
 const presses = 60
 const perSecond = 30
+
+/** A request that asked for a permit of the shared pace, and how many of each lane were given one while it waited. */
+interface Turn {
+  lane: Lane
+  passedBy: Record<Lane, number>
+}
+const turns: Turn[] = []
+const allPressesAsk = Promise.withResolvers<void>()
+
+/**
+ * Records the turns. The presses ask together, when the last of them is ready: on a slow machine each would find an empty line, and
+ * where the workers had room for few presses they would never all be ready.
+ */
+function recordTurns(acquire: AcquirePermit): AcquirePermit {
+  const waiting = new Set<Turn>()
+  let ready = 0
+  return async (lane, operation) => {
+    if (lane === 'hot') {
+      if (++ready === presses) allPressesAsk.resolve()
+      await allPressesAsk.promise
+    }
+    const own: Turn = { lane, passedBy: { hot: 0, background: 0 } }
+    turns.push(own)
+    waiting.add(own)
+    try {
+      const permit = await acquire(lane, operation)
+      for (const turn of waiting) if (turn !== own) turn.passedBy[lane] += 1
+      return permit
+    } finally {
+      waiting.delete(own)
+    }
+  }
+}
 
 let sandbox: Sandbox
 let house: HttpHouse
@@ -24,6 +58,7 @@ beforeAll(async () => {
     latency: { minMs: 800, maxMs: 800 },
   })
   house = await openHttpHouse(sandbox, {
+    overrides: { acquirePermit: recordTurns },
     env: { PAYDIRT_API_KEY: API_KEY, PAYDIRT_API_KEY_HEADER: API_KEY_HEADER },
     config: {
       recipes: { profile: { company: { fields: profileFieldNames('company'), steps: ['company.profile'] } } },
@@ -65,18 +100,20 @@ test(`${presses} presses at once have nearly all of the pace while they wait`, a
   )
   expect(answers.filter(({ status }) => status !== 200 && status !== 202)).toEqual([])
 
-  // The machine decides how many come back within the wait (`npm run bench -- burst`), and not who goes first.
   await vi.waitFor(
     async () => expect((await sent()).filter(({ isPressed }) => isPressed)).toHaveLength(presses),
     { timeout: 120_000, interval: 50 },
   )
-  const order = await sent()
-  const places = order.flatMap(({ isPressed }, place) => (isPressed ? [place] : []))
-  expect(places).toHaveLength(presses)
-  const [first, last] = [places[0] as number, places.at(-1) as number]
-  const between = last - first + 1 - presses
-  expect(between).toBeLessThan(presses / 2)
-  expect(order.length).toBeLessThan(nightly)
+  expect((await sent()).length).toBeLessThan(nightly)
+
+  // The machine decides how many come back within the wait (`npm run bench -- burst`), and how much later a request that has a
+  // permit is sent. Who is given the next one does not depend on it.
+  const ofPresses = turns.filter(({ lane }) => lane === 'hot')
+  expect(ofPresses.length).toBeGreaterThanOrEqual(presses)
+  // Permits that Redis had given when the press asked, and that were still on their way.
+  expect(Math.max(...ofPresses.map(({ passedBy }) => passedBy.background))).toBeLessThan(presses / 10)
+  const ofTheNightBehind = turns.filter(({ lane, passedBy }) => lane === 'background' && passedBy.hot > 0)
+  expect(ofTheNightBehind.length).toBeGreaterThan(0)
 
   async function sent(): Promise<{ isPressed: boolean }[]> {
     // A refused request is sent again, as another charge or the same.

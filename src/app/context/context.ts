@@ -2,6 +2,7 @@ import { randomBytes as nodeRandomBytes } from 'node:crypto'
 import type { Connector } from '../../connectors/connector.ts'
 import { freshUntil } from '../../domain/freshness.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
+import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import { createChain, type Chain } from '../../pay/chain/chain.ts'
 import { openDatabase, type OpenDatabase } from '../../store/database/database.ts'
@@ -65,6 +66,7 @@ export interface Overrides {
   log?: Log
   journal?: (journal: ChargeJournal) => ChargeJournal
   send?: (send: Send) => Send
+  acquirePermit?: (acquire: AcquirePermit) => AcquirePermit
   gatherMs?: number
   /** The role of `paydirt start`. Default: a command. */
   role?: ProcessRole
@@ -159,6 +161,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         isTraced: telemetry !== undefined,
         wrapSend: overrides.send,
         wrapJournal: overrides.journal,
+        wrapAcquirePermit: overrides.acquirePermit,
         onOpened: (release) => releases.push(release),
       })),
     async close() {

@@ -3,8 +3,9 @@ import { describeError, describeUnexpected } from '../../domain/errors.ts'
 import { crmNames } from '../../connectors/definitions.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
-import type { ExchangeOutcome, Meter } from '../../domain/ports/meter.ts'
+import type { Meter } from '../../domain/ports/meter.ts'
 import type { RecordIndex } from '../../domain/ports/record-index.ts'
+import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
@@ -36,7 +37,7 @@ import type { Config } from '../config/config.ts'
 import { createScreen } from '../../service/calls/screen-page.ts'
 import { withRenames } from '../../service/catalogue/with-renames.ts'
 import { moduleLog, type Log } from './log.ts'
-import { createMeter, type OpenMeter } from './meter.ts'
+import { createMeter, measured, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
 import { createObserver, type Observer } from './observer.ts'
 import type { Payments, PaymentsOptions } from './payments.ts'
@@ -87,6 +88,7 @@ export interface EngineOptions {
   isTraced: boolean
   wrapSend: ((send: Send) => Send) | undefined
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
+  wrapAcquirePermit: ((acquire: AcquirePermit) => AcquirePermit) | undefined
   /** Called with the release of each part as soon as it is open, so that a failed start releases what it opened. */
   onOpened: (release: () => Promise<void>) => void
 }
@@ -127,7 +129,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       ),
   })
   onOpened(() => meter.close())
-  const acquirePermit = createAcquirePermit(pacers, now, meter.request)
+  const paced = createAcquirePermit(pacers, now, meter.request)
+  const acquirePermit = options.wrapAcquirePermit?.(paced) ?? paced
   // Before anything is bought: what older versions have bought is known by all of its names.
   await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
   await indexKnownTasks(db, { connectors: crmNames, hosts: config.networkHosts, now })
@@ -214,7 +217,7 @@ async function openQueues({ config, log, isTraced, onOpened }: EngineOptions) {
 async function openPayments(
   options: EngineOptions,
   service: Service,
-  acquirePermit: ReturnType<typeof createAcquirePermit>,
+  acquirePermit: AcquirePermit,
   { meter, observer, screen }: { meter: Meter; observer: Observer; screen: PaymentsOptions['screen'] },
 ): Promise<Payments> {
   const { config, log, now, chain, runs, freshUntil } = options
@@ -281,19 +284,5 @@ async function openPayments(
       await leaveRestoreMode()
       return payments.resolve(restedMs)
     },
-  }
-}
-
-function measured(fetchFree: Service['fetchFree'], meter: Meter): Service['fetchFree'] {
-  return async (operation, request) => {
-    const startedMs = performance.now()
-    let outcome: ExchangeOutcome = 'unanswered'
-    try {
-      const fact = await fetchFree(operation, request)
-      outcome = fact.outcome
-      return fact
-    } finally {
-      meter.exchange(operation, outcome, performance.now() - startedMs)
-    }
   }
 }

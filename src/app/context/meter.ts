@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { addTo, noCounts } from '../../domain/measuring/durations.ts'
-import type { Meter } from '../../domain/ports/meter.ts'
+import type { ExchangeOutcome, Meter } from '../../domain/ports/meter.ts'
 import type { Database } from '../../store/database/database.ts'
 import { addMeasurements, type Measurement } from '../../store/measurements/measurements.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
+import type { Service } from './service.ts'
 
 export interface OpenMeter extends Meter {
   /** Adds what was counted since the last time to the database. */
@@ -128,5 +129,20 @@ export function createMeter(db: Database, { now, paceOf, onError }: MeterOptions
       const ended = saving.stop().then(save)
       await Promise.race([ended, delay(2 * patienceMs, undefined, { ref: false })]).catch(onError)
     },
+  }
+}
+
+/** Returns the same call, whose outcome and time the meter counts. */
+export function measured(fetchFree: Service['fetchFree'], meter: Meter): Service['fetchFree'] {
+  return async (operation, request) => {
+    const startedMs = performance.now()
+    let outcome: ExchangeOutcome = 'unanswered'
+    try {
+      const fact = await fetchFree(operation, request)
+      outcome = fact.outcome
+      return fact
+    } finally {
+      meter.exchange(operation, outcome, performance.now() - startedMs)
+    }
   }
 }
