@@ -140,14 +140,17 @@ function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Out
   const place = placeIn(window, block.places)
   if (!place) return open
   const longer = candidateWindowMs.find((length) => length > window.lengthMs)
-  if (window.lowered >= 1 && longer) {
+  // A limit that falls within a window refuses at what that one has served, and at its own count in the next: that is no longer one,
+  // which cannot be exhausted twice in so short a time.
+  const isNext = block.sinceMs - window.loweredAtMs < window.lengthMs
+  if (window.lowered >= 1 && longer && !isNext) {
     const windows = open.windows.filter((w) => w.lengthMs !== window.lengthMs)
     return open.windows.some((w) => w.lengthMs === longer)
       ? { ...open, windows }
       : withWindow({ ...open, windows }, windowFrom(open, longer, ok))
   }
   const limit = Math.max(1, place.ordinal - 1, Math.floor(0.4 * window.base))
-  const lowered = window.lowered + (limit < 0.9 * window.base ? 1 : 0)
+  const isLowered = limit < 0.9 * window.base
   return withWindow(open, {
     ...window,
     limit,
@@ -156,7 +159,7 @@ function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Out
     capIndex: -1,
     okSinceRefusal: 0,
     probeAfterOks: limit,
-    lowered,
+    ...(isLowered && { lowered: window.lowered + 1, loweredAtMs: ok.sentAtMs }),
   })
 }
 

@@ -18,6 +18,9 @@ import {
 } from './simulation.fixture.ts'
 import { everyLimit, fixedWindow, simulate, type HiddenLimit, type Measured } from './simulation.ts'
 
+/** For what depends on where in a window the limit changes. */
+const draws = [1, 2, 3, 4, 5, 6, 7, 8]
+
 show(`pacer simulation: seeds ${seeds.join(', ')}, medians of ${seeds.length} runs`)
 
 describe('in steady state, against a limit a second', () => {
@@ -146,19 +149,40 @@ describe('against 300 a minute', () => {
   })
 
   it('follows a halved limit within a window', () => {
-    const halvedAt = 15.5 * minute
-    const measured = median(
+    // The later in a window it falls, the more of them have been served than the new limit allows: one in two, of eight draws.
+    for (const halvedAt of [5 * minute, 15.5 * minute]) {
+      const runs = eachSeed(
+        {
+          limit: always('fixed', { limitAt: (atMs) => (atMs < halvedAt ? 300 : 150), windowMs: minute }),
+          permitted: evenly(150, minute),
+          durationMs: halvedAt + 15 * minute,
+        },
+        draws,
+      )
+      const from = halvedAt + 2 * minute
+      medianOf(runs, from, halvedAt + 15 * minute, '300/min halved, from the third minute on')
+      for (const run of runs) {
+        const measured = run.between(from, halvedAt + 15 * minute)
+        expect(measured.use).toBeGreaterThanOrEqual(0.97)
+        expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+      }
+    }
+  })
+
+  it('is back at 95 % in the third window when it is halved and doubles again', () => {
+    const limitAt = (atMs: number) => (atMs >= 5 * minute && atMs < 10 * minute ? 150 : 300)
+    const runs = eachSeed(
       {
-        limit: always('fixed', { limitAt: (atMs) => (atMs < halvedAt ? 300 : 150), windowMs: minute }),
-        permitted: evenly(150, minute),
-        durationMs: 30 * minute,
+        // As from the first request on.
+        limit: () => fixedWindow({ limitAt, windowMs: minute }, () => 0),
+        permitted: evenly(300, minute),
+        durationMs: 15 * minute,
       },
-      halvedAt + minute,
-      30 * minute,
-      '300/min halved, from the second window on',
+      draws,
     )
-    expect(measured.use).toBeGreaterThanOrEqual(0.97)
-    expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+    for (const from of [12, 13, 14])
+      for (const run of runs)
+        expect(run.between(from * minute, (from + 1) * minute).use).toBeGreaterThanOrEqual(0.95)
   })
 
   it('and 2,400 an hour: spends the hour evenly once it is known, and never bursts past it', () => {

@@ -28,6 +28,8 @@ export interface WindowLayer {
   contradictions: number
   /** The number of times in a row that the limit was lowered. More than once means that this is part of a longer window. */
   lowered: number
+  /** End of the block that lowered the limit last; 0 when none did. */
+  loweredAtMs: number
 }
 
 /**
@@ -54,6 +56,7 @@ export function newWindow(anchorMs: number, lengthMs: number, limit: number): Wi
     probeAfterOks: 1,
     contradictions: 0,
     lowered: 0,
+    loweredAtMs: 0,
   }
 }
 
@@ -104,8 +107,18 @@ export function learnFromPlaces(
     return { ...next, beyondAtMs, cap: Math.max(window.cap, window.limit + 2 * beyond + 1) }
   }
   const mayProbe =
-    next.okSinceRefusal >= Math.min(okPerRefusal, window.probeAfterOks) && place.index > window.capIndex
+    next.okSinceRefusal >= Math.min(oksUntilTest(window.limit, okPerRefusal), window.probeAfterOks) &&
+    place.index > window.capIndex
   return mayProbe ? { ...next, capIndex: place.index, cap: window.limit + 1 } : next
+}
+
+/**
+ * A test is made at the end of a window, so the refusals that are aimed for are one in so many whole windows: two windows of 150
+ * where one in 320 is aimed for, not three. The half is less than the last of them serves, and more than is missing in it.
+ */
+function oksUntilTest(limit: number, okPerRefusal: number): number {
+  const windows = okPerRefusal / limit
+  return windows <= 1 ? okPerRefusal : (Math.max(2, Math.round(windows)) - 0.5) * limit
 }
 
 /** Returns whether the refused request was at the expected limit or beyond it. */
