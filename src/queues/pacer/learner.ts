@@ -198,7 +198,9 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
   return {
     ...newLearner(settings),
     ...stored,
+    flight: { ...unlimited, ...stored.flight },
     unrest: { ...calm, ...stored.unrest },
+    windows: (stored.windows ?? []).map((window) => ({ ...window, loweredAtMs: window.loweredAtMs ?? 0 })),
     penalty: penalty && 'evidence' in penalty ? penalty : null,
     suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
   }

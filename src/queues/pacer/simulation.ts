@@ -34,6 +34,8 @@ export interface Scenario {
   outboundSpread?: number | undefined
   /** Time from the server's count to its answer; lognormal around 130 ms when not given. */
   serviceMs?: ((random: () => number) => number) | undefined
+  /** The process does other work in between, for which its timers and answers wait: so long at a time, so often, on average. */
+  busy?: { forMs: number; everyMs: number } | undefined
   /** Called with every step of the learner. */
   trace?: (outcome: Outcome, after: Learner, before: Learner) => void
 }
@@ -89,11 +91,15 @@ export function simulate(scenario: Scenario): Run {
     let mayTakeAhead = false
     let heldSinceMs = 0
     let flushes = 0
+    /** It asks for slots only: there was no room for a request. What is prepared makes room too, and wakes nobody. */
+    let rests = false
+    const own = scenario.busy ? createBusy(events, scenario.busy, random) : events
     ask()
 
     /** Only the last of several loops goes on: a call replaces the pause of the one before. */
     function ask(): void {
-      const own = ++asks
+      const turn = ++asks
+      rests = false
       events.after(redisLegMs, () => {
         const nowMs = events.now()
         commands.push(nowMs)
@@ -117,11 +123,11 @@ export function simulate(scenario: Scenario): Run {
         }
         const slots = pace.flight && lease(pace.flight, nowMs)
         const lateMs = waiting > 0 || slots ? random() * lateTimerMs : 0
-        events.after(redisLegMs, () => {
+        own.after(redisLegMs, () => {
           gate.told(slots)
-          if (isFlushed) events.after(redisLegMs, flush)
+          if (isFlushed) own.after(redisLegMs, flush)
           const tokenInMs = Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2)
-          again(own, tokenInMs, lateMs)
+          again(turn, tokenInMs, lateMs)
         })
       })
     }
@@ -131,14 +137,15 @@ export function simulate(scenario: Scenario): Run {
       waiting--
       stock.used(events.now())
       gate.granted(id, grant.lane)
-      events.at(Math.max(grant.atMs, leastMs), () => gate.depart(id, () => send(id, grant, grantedMs)))
+      own.at(Math.max(grant.atMs, leastMs), () => gate.depart(id, () => send(id, grant, grantedMs)))
     }
 
-    function again(own: number, tokenInMs: number, lateMs: number): void {
+    function again(turn: number, tokenInMs: number, lateMs: number): void {
       const hasRoom = waiting > 0 && gate.room() > 0
+      rests = !hasRoom
       const pauseMs = Math.min(hasRoom ? Math.min(250, tokenInMs) : Infinity, gate.askInMs(waiting))
       if (pauseMs < Infinity) {
-        events.after(pauseMs + lateMs, () => own === asks && ask())
+        own.after(pauseMs + lateMs, () => turn === asks && ask())
       }
     }
 
@@ -156,7 +163,7 @@ export function simulate(scenario: Scenario): Run {
         arrivals.push({ atMs: events.now(), served })
         const serviceMs = served ? service(random) : 1
         if (served && admits.left) events.after(serviceMs, admits.left)
-        events.after(serviceMs + outMs, () =>
+        own.after(serviceMs + outMs, () =>
           receive(id, { ...grant, atMs: Math.max(grant.atMs, askedMs) }, served),
         )
       })
@@ -177,11 +184,11 @@ export function simulate(scenario: Scenario): Run {
       waiting++
       const permit = waiting === 1 ? stock.take(events.now()) : undefined
       if (permit) hand(permit.grant, events.now(), events.now())
-      else if (!hadRoom && gate.room() > 0) ask()
+      else if ((!hadRoom || rests) && gate.room() > 0) ask()
       if (!served) events.after(redisLegMs, flush)
       else if (held.length === 1) {
-        const own = flushes
-        events.after(holdsMs() + random() * lateTimerMs, () => own === flushes && flush())
+        const turn = flushes
+        own.after(holdsMs() + random() * lateTimerMs, () => turn === flushes && flush())
       }
     }
 
@@ -271,6 +278,26 @@ export function tokenBucket({ limitAt, windowMs, countsRefused }: LimitKind): Hi
 /** Every limit must serve the request. When one refuses it, the request still counts in the limits checked before. */
 export function everyLimit(...limits: HiddenLimit[]): HiddenLimit {
   return (atMs) => limits.every((admits) => admits(atMs))
+}
+
+/** The events of a process that is busy at times: what falls into such a time comes at its end, all at once. */
+function createBusy(
+  events: ReturnType<typeof createTimeline>,
+  { forMs, everyMs }: NonNullable<Scenario['busy']>,
+  random: () => number,
+): Pick<typeof events, 'at' | 'after'> {
+  let [fromMs, untilMs] = [0, 0]
+  function freeAt(atMs: number): number {
+    while (atMs >= untilMs) {
+      fromMs = untilMs - Math.max(0, everyMs - forMs) * Math.log(1 - random())
+      untilMs = fromMs + forMs * (0.5 + random())
+    }
+    return atMs < fromMs ? atMs : untilMs
+  }
+  return {
+    at: (atMs, run) => events.at(atMs, () => events.at(freeAt(events.now()), run)),
+    after: (ms, run) => events.after(ms, () => events.at(freeAt(events.now()), run)),
+  }
 }
 
 function createTimeline() {

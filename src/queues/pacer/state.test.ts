@@ -10,6 +10,7 @@ import {
 import { unlimited } from './flight/limit.ts'
 import { snapshotOf } from './snapshot.ts'
 import { learn, paceOf } from './state.ts'
+import { newWindow } from './windows.ts'
 
 const start = 1_800_000_000_000
 
@@ -140,6 +141,14 @@ describe('learn', () => {
     }
     expect(edge).toBeNull()
     expect(readLearner(JSON.stringify(older), settings)).toEqual(holding())
+    const { latest, ...flight } = { ...unlimited, limit: 6 }
+    const { loweredAtMs, ...window } = newWindow(start, 60_000, 300)
+    expect({ latest, loweredAtMs }).toEqual({ latest: [], loweredAtMs: 0 })
+    const read = readLearner(JSON.stringify({ ...holding(), flight, windows: [window] }), settings)
+    expect(read).toMatchObject({
+      flight: { limit: 6, latest: [] },
+      windows: [{ limit: 300, loweredAtMs: 0 }],
+    })
   })
 
   it('pauses for a Retry-After, and provokes refusals more rarely when each costs that much', () => {

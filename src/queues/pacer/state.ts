@@ -75,13 +75,13 @@ export function learn(before: Learner, reported: Outcome, settings: LearnerSetti
 function withFlight(learner: Learner, outcome: Outcome): Learner {
   // While the rate doubles or looks, the refused requests have the most beside them under any limit.
   if (learner.phase === 'learn' || isOfLook(learner, outcome)) return learner
-  if (learner.flight.limit === 0 && isRestless(learner.unrest, outcome.atMs)) return learner
   const { sentAtMs, leftMs = sentAtMs, atMs, isFull } = outcome
   const flight = learnFlight(learner.flight, {
     sentMs: leftMs,
     atMs,
     isServed: outcome.kind === 'ok',
     isFull,
+    isRestless: isRestless(learner.unrest, outcome.atMs),
   })
   const next = { ...learner, flight }
   return flight.limit > 0 && learner.flight.limit === 0 ? freeRate(next) : next

@@ -30,6 +30,27 @@ function answers(
   return all.sort((a, b) => a.atMs - b.atMs)
 }
 
+/**
+ * A rate that rises by twice a second until it is refused, pauses, and rises again: the pacer while a limit changes. `isRefused` is
+ * told how many are at the service, and how many it has served since the rise began.
+ */
+function rises(count: number, isRefused: (atServer: number, served: number) => boolean, seed: number) {
+  const random = seeded(seed)
+  const all: FlightAnswer[] = []
+  for (let rise = 0, fromMs = start; rise < count; rise += 1, fromMs += 5_000) {
+    const ends: number[] = []
+    let sentMs = fromMs
+    for (let isOver = false; !isOver;) {
+      sentMs += ((100 - 50 * random()) * 0.5) / 2 ** ((sentMs - fromMs) / 1_000)
+      isOver = isRefused(ends.filter((endMs) => endMs > sentMs).length, ends.length)
+      const atMs = sentMs + (isOver ? 1 : 80 + 40 * random())
+      if (!isOver) ends.push(atMs)
+      all.push({ sentMs, atMs, isServed: !isOver, isRestless: true })
+    }
+  }
+  return all.sort((a, b) => a.atMs - b.atMs)
+}
+
 const learnAll = (from: Flight, all: FlightAnswer[]) => all.reduce(learnFlight, from)
 
 describe('a limit on requests under way', () => {
@@ -50,6 +71,34 @@ describe('a limit on requests under way', () => {
     for (let seed = 1; seed <= 10; seed += 1) {
       let flight = unlimited
       for (const answer of answers(3_000, 15, isRefused, { seed })) {
+        flight = learnFlight(flight, answer)
+        expect(flight.limit).toBe(0)
+      }
+    }
+  })
+
+  test.each([4, 6, 12])('%i at once is found while the rate rises until it is refused', (limit) => {
+    let flight = unlimited
+    let refused = 0
+    for (const answer of rises(20, (atServer) => atServer >= limit, 1)) {
+      if (!answer.isServed) refused += 1
+      flight = learnFlight(flight, answer)
+      if (flight.limit > 0) break
+    }
+    expect(limit - flight.limit).toBeOneOf([0, 1])
+    expect(refused).toBeLessThan(10)
+  })
+
+  test('is not seen where a rate rises to a level that changes', () => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const random = seeded(100 + seed)
+      let level = 40
+      const isRefused = (_: number, served: number) => {
+        if (served === 0) level = 20 + 40 * random()
+        return served >= level
+      }
+      let flight = unlimited
+      for (const answer of rises(100, isRefused, seed)) {
         flight = learnFlight(flight, answer)
         expect(flight.limit).toBe(0)
       }

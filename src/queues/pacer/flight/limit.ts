@@ -9,6 +9,8 @@
  */
 import { noSightings, sight, type Judged, type Sightings } from './sightings.ts'
 
+type Beside = readonly [others: number, surelyOthers: number]
+
 export interface Flight {
   /** Requests that may be under way at once; 0: no such limit is known. */
   limit: number
@@ -36,6 +38,8 @@ export interface Flight {
   /** The same by the number that the server had for certain. */
   surelyServed: number[]
   refused: number[]
+  /** Both numbers of the latest requests served while the limit changes: a refusal is compared with those directly before it. */
+  latest: readonly Beside[]
   /** When the last request was sent whose refusal counts as one of its own. */
   lastRefusedMs: number
 }
@@ -57,6 +61,7 @@ export const unlimited: Flight = {
   served: [],
   surelyServed: [],
   refused: [],
+  latest: [],
   lastRefusedMs: 0,
 }
 
@@ -71,6 +76,8 @@ const ratioToTell = 30
 /** The refusals are so much likelier under the limit than under a rate, as a logarithm. */
 const evidenceToTell = 9
 const evidencePerMistake = 4
+/** While the limit changes, each refusal is compared with so many requests served directly before it. */
+const mostLatest = 10
 /** More would be old news. */
 const mostSamples = 1_500
 
@@ -90,6 +97,8 @@ export interface FlightAnswer {
   isServed: boolean
   /** It took the last slot of its process. */
   isFull?: boolean | undefined
+  /** The limit changes, and the rate rises until it is refused. */
+  isRestless?: boolean | undefined
 }
 
 export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
@@ -98,7 +107,8 @@ export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
   const { raisedAtMs } = flight
   if (raisedAtMs > 0 && !answer.isServed && answer.isFull && answer.sentMs > raisedAtMs)
     flight = lowered(flight)
-  for (const each of judged) flight = flight.limit > 0 ? follow(flight, each) : suspect(flight, each)
+  for (const each of judged)
+    flight = flight.limit > 0 ? follow(flight, each) : suspect(flight, each, answer.isRestless === true)
   if (flight.testedAtMs > 0 && answer.atMs - flight.testedAtMs > testTimeoutMs) {
     flight = { ...flight, testedAtMs: 0, servedAtLimit: 0 }
   }
@@ -106,17 +116,35 @@ export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
   return mayTest ? { ...flight, test: flight.test + 1, testedAtMs: answer.atMs } : flight
 }
 
-function suspect(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judged): Flight {
-  if (others > mostLimit) return flight
-  if (isServed) {
-    const served = counted(flight.served, others)
-    return { ...flight, served, surelyServed: counted(flight.surelyServed, surelyOthers) }
+/**
+ * While the rate rises until it is refused, refused requests have more beside them than others under any limit, and hardly more than
+ * those directly before them. Under a limit on requests under way these have fewer, too.
+ */
+function suspect(flight: Flight, each: Judged, isRestless: boolean): Flight {
+  if (each.others > mostLimit) return flight
+  if (!each.isServed) return suspectAfter(flight, each)
+  const beside: Beside = [each.others, each.surelyOthers]
+  return isRestless
+    ? { ...flight, latest: [...flight.latest.slice(1 - mostLatest), beside] }
+    : withServed(flight, [beside])
+}
+
+function withServed(flight: Flight, requests: readonly Beside[]): Flight {
+  let { served, surelyServed } = flight
+  for (const [others, surelyOthers] of requests) {
+    served = counted(served, others)
+    surelyServed = counted(surelyServed, surelyOthers)
   }
+  return { ...flight, served, surelyServed }
+}
+
+function suspectAfter(flight: Flight, { sentMs, others }: Judged): Flight {
   // Refusals of one moment are one piece of news, but for those that came with fewer under way.
   const isOwn = sentMs - flight.lastRefusedMs > flight.sightings.longestMs
   const fewest = flight.refused.findIndex((count) => count > 0)
   if (!isOwn && others >= fewest) return flight
-  const next = { ...flight, refused: counted(flight.refused, others), lastRefusedMs: sentMs }
+  const compared = withServed({ ...flight, latest: [] }, flight.latest)
+  const next = { ...compared, refused: counted(flight.refused, others), lastRefusedMs: sentMs }
   const limit = limitShown(next)
   return limit > 0 ? limitedTo(next, limit) : recent(next)
 }
@@ -166,6 +194,7 @@ function limitedTo(flight: Flight, limit: number): Flight {
     served: [],
     surelyServed: [],
     refused: [],
+    latest: [],
   }
 }
 

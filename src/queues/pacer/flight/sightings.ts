@@ -92,6 +92,8 @@ function judgeDue(from: Sightings, nowMs: number): { sightings: Sightings; judge
     return [sentMs, endMs, kind, 1]
   })
   const kept = entries.filter(([, endMs, , isJudged]) => !isJudged || endMs > openMs)
+  // A refusal is answered sooner than what was sent before it.
+  judged.sort((a, b) => a.sentMs - b.sentMs)
   return { sightings: { ...from, entries: kept }, judged }
 }
 

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { isFullSize } from '../../../../test/support/full-size.ts'
+import { inFlight } from '../shapes.ts'
+import { percent, second, show } from '../simulation.fixture.ts'
+import { fixedWindow, seeded, simulate, type Measured, type Scenario } from '../simulation.ts'
+
+const seeds = Array.from({ length: isFullSize ? 12 : 4 }, (_, index) => index + 1)
+
+/** A fifth to two fifths of the time, 10 to 40 ms at a time: the ledger of `paydirt csv` on the embedded pair. */
+function busyTimes(random: () => number) {
+  const forMs = 10 + 30 * random()
+  return { forMs, everyMs: forMs * (2.5 + 2.5 * random()) }
+}
+
+function measure(seed: number, scenario: Pick<Scenario, 'limit' | 'permitted'>): Measured {
+  const run = simulate({
+    ...scenario,
+    seed,
+    busy: busyTimes(seeded(9_000 + seed)),
+    serviceMs: () => 40,
+    outboundMs: 1,
+    durationMs: 120 * second,
+  })
+  return run.between(40 * second, 120 * second)
+}
+
+function figures(name: string, measured: Measured[]) {
+  const uses = measured.map(({ use }) => use).sort((a, b) => a - b)
+  const refusals = measured.map(({ refusedShare }) => refusedShare).sort((a, b) => a - b)
+  const middle = Math.floor(measured.length / 2)
+  show(
+    `  busy, ${name}: use ${percent(uses[middle]!)} (least ${percent(uses[0]!)}), refused ${percent(refusals[middle]!)} (most ${percent(refusals.at(-1)!)})`,
+  )
+  return { use: uses[middle]!, least: uses[0]!, refused: refusals[middle]! }
+}
+
+describe('a process whose timers and answers wait while it does other work', () => {
+  it('finds a limit on requests under way, and fills its slots as soon as it can', () => {
+    const of = { limit: () => inFlight(6), permitted: (from: number, to: number) => (6 / 40) * (to - from) }
+    const { use, least, refused } = figures(
+      '6 at once, 40 ms each',
+      seeds.map((seed) => measure(seed, of)),
+    )
+    // An answer that comes while it is busy leaves its slot empty until then: that is the bound, not the limit.
+    expect(use).toBeGreaterThanOrEqual(0.72)
+    expect(least).toBeGreaterThanOrEqual(0.65)
+    expect(refused).toBeLessThanOrEqual(0.002)
+  })
+
+  it('uses a limit a second as well as others do', () => {
+    const of: Pick<Scenario, 'limit' | 'permitted'> = {
+      limit: (random) => fixedWindow({ limitAt: () => 31, windowMs: second }, random),
+      permitted: (from, to) => (31 * (to - from)) / second,
+    }
+    const { use, refused } = figures(
+      '31 a second, fixed',
+      seeds.map((seed) => measure(seed, of)),
+    )
+    expect(use).toBeGreaterThanOrEqual(0.98)
+    expect(refused).toBeLessThanOrEqual(0.006)
+  })
+})
