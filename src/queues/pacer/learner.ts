@@ -125,6 +125,8 @@ export interface Outcome {
   /** When the outcome was known; `sentAtMs` is the time of the grant. */
   atMs: number
   sentAtMs: number
+  /** The time of its permit, where it left later than that. */
+  grantedAtMs?: number | undefined
   kind: 'ok' | 'limited'
   epoch: number
   busy: boolean

@@ -70,7 +70,9 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
     learner: learnerSettings,
   })
   const gate = createGate(randomUUID(), () => performance.now())
-  const reports = createReports(shared, learnerSettings, options.flushMs ?? 50)
+  const reports = createReports(shared, learnerSettings, options.flushMs ?? 50, (untilMs) =>
+    gate.pause(untilMs),
+  )
   const line = createWaitingLine(shared, tokenSettings, gate, reports)
 
   return {

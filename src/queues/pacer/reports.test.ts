@@ -129,3 +129,18 @@ test('a request counts where it left, not where its permit was given', async () 
   await vi.advanceTimersByTimeAsync(50)
   expect(now().learner.history.at(-1)?.atMs).toBe(Math.round(flight.leftMs))
 })
+
+test('a refusal tells until when nothing is to be sent, before Redis has answered', async () => {
+  const redis = sharedAt(50)
+  const pauses: number[] = []
+  const reports = createReports(redis.shared, settings, 50, (untilMs) =>
+    pauses.push(untilMs - performance.now()),
+  )
+  void reports.add(outcome('ok'), performance.now())
+  await vi.advanceTimersByTimeAsync(50)
+  expect(pauses.at(-1)).toBeLessThanOrEqual(0)
+  redis.shared.commit = () => new Promise(() => {})
+  void reports.add(outcome('limited'), performance.now())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(pauses.at(-1)).toBeGreaterThan(0)
+})

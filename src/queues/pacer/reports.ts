@@ -2,7 +2,7 @@ import type { Landed } from './flight/gate.ts'
 import { decodeGrant } from './grant.ts'
 import type { Learner, LearnerSettings, Outcome } from './learner.ts'
 import type { SharedState } from './shared-state.ts'
-import { learn, paceOf } from './state.ts'
+import { learn, paceOf, pausedUntilMs } from './state.ts'
 import { fineMs } from './token.ts'
 
 export interface RequestOutcome {
@@ -44,8 +44,16 @@ const clockToleranceMs = 5
 
 export type Reports = ReturnType<typeof createReports>
 
-/** Carries the outcomes of this process to the learner. */
-export function createReports(shared: SharedState, settings: LearnerSettings, flushMs: number) {
+/**
+ * Carries the outcomes of this process to the learner. `onPause` is told, on the clock of this process, until when nothing is to be sent:
+ * the permits of requests that are being prepared are older than the refusal that tells it.
+ */
+export function createReports(
+  shared: SharedState,
+  settings: LearnerSettings,
+  flushMs: number,
+  onPause: (untilMs: number) => void = () => {},
+) {
   let held: Outcome[] = []
   let known: { version: string; learner: Learner } | null = null
   let holdsMs = flushMs
@@ -73,6 +81,7 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
         const { learner, version } = known!
         const offset = clockMs!
         const next = batch.reduce((state, o) => learn(state, onClock(o, offset), settings), learner)
+        onPause(pausedUntilMs(next) - offset)
         const askedMs = performance.now()
         const stored = await shared.commit(version, next, askedMs + offset)
         syncClock(stored.nowMs, askedMs)
@@ -155,5 +164,6 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
 function onClock(outcome: Outcome, offsetMs: number): Outcome {
   const { atMs, leftMs } = outcome
   const left = leftMs === undefined ? undefined : leftMs + offsetMs
-  return { ...outcome, atMs: atMs + offsetMs, leftMs: left, sentAtMs: left ?? outcome.sentAtMs }
+  const { sentAtMs: grantedAtMs } = outcome
+  return { ...outcome, atMs: atMs + offsetMs, leftMs: left, sentAtMs: left ?? grantedAtMs, grantedAtMs }
 }

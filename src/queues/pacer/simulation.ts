@@ -9,7 +9,7 @@ import { leaseSlots, type Leases, type SlotLimit } from './flight/leases.ts'
 import { defaultLearnerSettings, newLearner, type Learner, type Outcome } from './learner.ts'
 import { holdMs, isRipe } from './reports.ts'
 import { createRising } from './rising.ts'
-import { learn, paceOf } from './state.ts'
+import { learn, paceOf, pausedUntilMs } from './state.ts'
 import { createStock } from './stock.ts'
 import { blockMs, defaultTokenSettings, emptyMeter, fineMs, takeTokens, type TokenGrant } from './token.ts'
 
@@ -36,6 +36,8 @@ export interface Scenario {
   serviceMs?: ((random: () => number) => number) | undefined
   /** The process does other work in between, for which its timers and answers wait: so long at a time, so often, on average. */
   busy?: { forMs: number; everyMs: number } | undefined
+  /** From the permit to the request standing ready in front of the gate, which then holds requests apart. */
+  preparedMs?: ((random: () => number) => number) | undefined
   /** Called with every step of the learner. */
   trace?: (outcome: Outcome, after: Learner, before: Learner) => void
 }
@@ -83,7 +85,6 @@ export function simulate(scenario: Scenario): Run {
     let waiting = ownWorkers
     let asks = 0
     let grants = 0
-    const gate = createGate(name, events.now)
     const held: Outcome[] = []
     const stock = createStock<TokenGrant>()
     const rising = createRising(0)
@@ -94,6 +95,7 @@ export function simulate(scenario: Scenario): Run {
     /** It asks for slots only: there was no room for a request. What is prepared makes room too, and wakes nobody. */
     let rests = false
     const own = scenario.busy ? createBusy(events, scenario.busy, random) : events
+    const gate = createGate(name, events.now, own.after)
     ask()
 
     /** Only the last of several loops goes on: a call replaces the pause of the one before. */
@@ -125,6 +127,7 @@ export function simulate(scenario: Scenario): Run {
         const lateMs = waiting > 0 || slots ? random() * lateTimerMs : 0
         own.after(redisLegMs, () => {
           gate.told(slots)
+          if (scenario.preparedMs) gate.paced(pace.intervalMs < 8 ? 0 : pace.intervalMs)
           if (isFlushed) own.after(redisLegMs, flush)
           const tokenInMs = Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2)
           again(turn, tokenInMs, lateMs)
@@ -137,7 +140,10 @@ export function simulate(scenario: Scenario): Run {
       waiting--
       stock.used(events.now())
       gate.granted(id, grant.lane)
-      own.at(Math.max(grant.atMs, leastMs), () => gate.depart(id, () => send(id, grant, grantedMs)))
+      const preparedMs = scenario.preparedMs?.(random) ?? 0
+      own.at(Math.max(grant.atMs, leastMs) + preparedMs, () =>
+        gate.depart(id, () => send(id, grant, grantedMs)),
+      )
     }
 
     function again(turn: number, tokenInMs: number, lateMs: number): void {
@@ -177,6 +183,7 @@ export function simulate(scenario: Scenario): Run {
         ...facts,
         ...landed,
         sentAtMs: landed?.leftMs ?? sentAtMs,
+        grantedAtMs: sentAtMs,
         atMs: events.now(),
         kind: served ? 'ok' : 'limited',
       })
@@ -204,6 +211,7 @@ export function simulate(scenario: Scenario): Run {
         learner = learn(before, outcome, defaultLearnerSettings)
         scenario.trace?.(outcome, learner, before)
       }
+      gate.pause(pausedUntilMs(learner))
     }
   }
 

@@ -89,6 +89,15 @@ describe('learn', () => {
     expect(before.rate / served.rate).toBeCloseTo(0.996, 3)
   })
 
+  it('takes no step for a refusal whose permit was given before the last one was known', () => {
+    const first = learn({ ...holding(), sureness: 0.1 }, refused(1000), settings)
+    const served = run(first, 9, (i) => ok(1010 + i * 20))
+    const inTheLine = learn(served, refused(1400, { grantedAtMs: start + 990 }), settings)
+    expect(inTheLine.rate / served.rate).toBeCloseTo(0.996, 3)
+    const later = learn(served, refused(1400, { grantedAtMs: start + 1010 }), settings)
+    expect(later.rate / served.rate).toBeLessThan(0.96)
+  })
+
   it('climbs faster and faster without a refusal, to at most twice the rate in the first minute of a probe', () => {
     const before = holding()
     const after = run(before, 3000, (i) => ok(1000 + i * 20))

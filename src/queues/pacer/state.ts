@@ -131,7 +131,7 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
       epoch,
       setAtMs: nowMs,
       intervalMs: block.trialGapMs,
-      notBeforeMs: block.nextTrialMs,
+      notBeforeMs: pausedUntilMs(learner),
       windows,
       ...flight,
     }
@@ -140,10 +140,15 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
     epoch,
     setAtMs: nowMs,
     intervalMs: intervalMs(learner, nowMs),
-    notBeforeMs: learner.notBeforeMs,
+    notBeforeMs: pausedUntilMs(learner),
     windows: windowPaces(learner.windows),
     ...flight,
   }
+}
+
+/** Nothing is to be sent until then, on the clock of Redis. */
+export function pausedUntilMs({ block, notBeforeMs }: Learner): number {
+  return block ? block.nextTrialMs : notBeforeMs
 }
 
 function intervalMs(learner: Learner, nowMs: number): number {
@@ -196,7 +201,9 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   }
   if (isOfLook(learner, refusal)) return honourRetryAfter(endLook(next, refusal), refusal)
   // Several requests under way at once find the same edge. Each lowers the rate, and they are one piece of news.
-  const isNews = refusal.sentAtMs > learner.refusalKnownMs
+  // What had its permit already when the last refusal was known could not heed it.
+  const { sentAtMs, grantedAtMs = sentAtMs } = refusal
+  const isNews = grantedAtMs > learner.refusalKnownMs
   const lowered = isNews
     ? afterRefusal({ ...learner, refusedRun: run }, refusal, settings)
     : { rate: clampRate(rateAfterRefusal(learner), settings), isMeasured: false }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isFullSize } from '../../../../test/support/full-size.ts'
-import { inFlight } from '../shapes.ts'
+import { evenlySpaced, inFlight } from '../shapes.ts'
 import { percent, second, show } from '../simulation.fixture.ts'
-import { fixedWindow, seeded, simulate, type Measured, type Scenario } from '../simulation.ts'
+import { fixedWindow, seeded, simulate, tokenBucket, type Measured, type Scenario } from '../simulation.ts'
 
 const seeds = Array.from({ length: isFullSize ? 12 : 4 }, (_, index) => index + 1)
 
@@ -12,11 +12,21 @@ function busyTimes(random: () => number) {
   return { forMs, everyMs: forMs * (2.5 + 2.5 * random()) }
 }
 
-function measure(seed: number, scenario: Pick<Scenario, 'limit' | 'permitted'>): Measured {
+/** A lookup is reserved and marked between its permit and the wire, in a group: 40 to 160 ms, give or take two thirds. */
+function preparing(random: () => number) {
+  const usualMs = 40 + 120 * random()
+  return (dice: () => number) => usualMs * (0.33 + 1.34 * dice())
+}
+
+function measure(
+  seed: number,
+  scenario: Pick<Scenario, 'limit' | 'permitted'>,
+  own: Pick<Scenario, 'busy' | 'preparedMs'> = { busy: busyTimes(seeded(9_000 + seed)) },
+): Measured {
   const run = simulate({
     ...scenario,
+    ...own,
     seed,
-    busy: busyTimes(seeded(9_000 + seed)),
     serviceMs: () => 40,
     outboundMs: 1,
     durationMs: 120 * second,
@@ -29,7 +39,7 @@ function figures(name: string, measured: Measured[]) {
   const refusals = measured.map(({ refusedShare }) => refusedShare).sort((a, b) => a - b)
   const middle = Math.floor(measured.length / 2)
   show(
-    `  busy, ${name}: use ${percent(uses[middle]!)} (least ${percent(uses[0]!)}), refused ${percent(refusals[middle]!)} (most ${percent(refusals.at(-1)!)})`,
+    `  ${name}: use ${percent(uses[middle]!)} (least ${percent(uses[0]!)}), refused ${percent(refusals[middle]!)} (most ${percent(refusals.at(-1)!)})`,
   )
   return { use: uses[middle]!, least: uses[0]!, refused: refusals[middle]! }
 }
@@ -38,7 +48,7 @@ describe('a process whose timers and answers wait while it does other work', () 
   it('finds a limit on requests under way, and fills its slots as soon as it can', () => {
     const of = { limit: () => inFlight(6), permitted: (from: number, to: number) => (6 / 40) * (to - from) }
     const { use, least, refused } = figures(
-      '6 at once, 40 ms each',
+      'busy, 6 at once, 40 ms each',
       seeds.map((seed) => measure(seed, of)),
     )
     // An answer that comes while it is busy leaves its slot empty until then: that is the bound, not the limit.
@@ -53,10 +63,31 @@ describe('a process whose timers and answers wait while it does other work', () 
       permitted: (from, to) => (31 * (to - from)) / second,
     }
     const { use, refused } = figures(
-      '31 a second, fixed',
+      'busy, 31 a second, fixed',
       seeds.map((seed) => measure(seed, of)),
     )
     expect(use).toBeGreaterThanOrEqual(0.98)
     expect(refused).toBeLessThanOrEqual(0.006)
   })
+})
+
+describe('requests that are prepared between their permit and the wire', () => {
+  const rate = 31
+  it.each([
+    ['fixed', fixedWindow, 0.97, 0.012],
+    ['bucket', tokenBucket, 0.99, 0.02],
+    ['spaced', () => evenlySpaced(rate, 2), 0.98, 0.005],
+  ] as const)(
+    'use a limit a second, %s, though many are under way when it refuses',
+    (name, kind, least, refusedMost) => {
+      const of: Pick<Scenario, 'limit' | 'permitted'> = {
+        limit: (random) => kind({ limitAt: () => rate, windowMs: second }, random),
+        permitted: (from, to) => (rate * (to - from)) / second,
+      }
+      const measured = seeds.map((seed) => measure(seed, of, { preparedMs: preparing(seeded(9_500 + seed)) }))
+      const { use, refused } = figures(`prepared, ${rate} a second, ${name}`, measured)
+      expect(use).toBeGreaterThanOrEqual(least)
+      expect(refused).toBeLessThanOrEqual(refusedMost)
+    },
+  )
 })

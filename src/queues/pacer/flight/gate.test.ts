@@ -217,6 +217,45 @@ describe('while no limit is known', () => {
     expect(left).toEqual({ a: 0, b: 300, c: 300 })
   })
 
+  test('what has its permit waits for the end of a pause, presses do not, and nothing longer than 300 ms', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(50)
+    gate.pause(1_000 + 120)
+    depart('a')
+    depart('b')
+    depart('press', 'hot')
+    wait(110)
+    expect(left).toEqual({ press: 0 })
+    wait(100)
+    expect(left).toEqual({ press: 0, a: 120, b: 167.5 })
+    gate.pause(1_000 + 60_000)
+    depart('c')
+    wait(300)
+    expect(left).toMatchObject({ c: 510 })
+  })
+
+  test('a pause that ends sooner than was said lets the next go at once', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(50)
+    gate.pause(1_000 + 250)
+    depart('a')
+    depart('b')
+    wait(30)
+    gate.pause(0)
+    wait(60)
+    expect(left).toEqual({ a: 30, b: 77.5 })
+  })
+
+  test('where permits are further apart than 100 ms, or so close that nothing is held apart, there is no pause', () => {
+    const { gate, left, depart } = clock()
+    gate.pause(1_000 + 200)
+    gate.paced(0)
+    depart('a')
+    gate.paced(150)
+    depart('b')
+    expect(left).toEqual({ a: 0, b: 0 })
+  })
+
   test('a request that is given up meanwhile is not sent, and the next takes its turn', () => {
     const { gate, left, depart, wait } = clock()
     gate.paced(50)

@@ -50,6 +50,8 @@ const latePart = 0.35
 /** Nothing waits longer for that: an outage of the database makes many ready at once, and their proofs grow old. */
 const longestApartMs = 300
 const earlyMs = 0.3
+/** At a slower pace hardly more than one request is being prepared, and none of them is held for a pause. */
+const coarseMs = 100
 
 export function createGate(
   process: string,
@@ -73,7 +75,9 @@ export function createGate(
   let permitsMs = 0
   /** The next request of the background leaves no sooner. */
   let nextLeavesMs = -Infinity
-  let isWoken = false
+  /** The service has just refused a request, and would refuse these. */
+  let pausedUntilMs = -Infinity
+  let wakesMs = Infinity
 
   function share(): number {
     return given ? Math.min(toldUnderWay, Math.max(0, given.share - lessBy)) : Infinity
@@ -92,14 +96,17 @@ export function createGate(
 
   /** A press waits for nobody, and a slot is not left empty. */
   function leavesInMs({ lane, readyMs }: Flying): number {
-    return given || lane === 'hot' ? 0 : Math.min(nextLeavesMs, readyMs + longestApartMs) - now()
+    if (given || lane === 'hot') return 0
+    const untilMs = permitsMs > 0 && permitsMs < coarseMs ? pausedUntilMs : -Infinity
+    return Math.min(Math.max(nextLeavesMs, untilMs), readyMs + longestApartMs) - now()
   }
 
   function wakeIn(ms: number): void {
-    if (isWoken) return
-    isWoken = true
+    const atMs = now() + ms
+    if (wakesMs <= atMs) return
+    wakesMs = atMs
     after(ms, () => {
-      isWoken = false
+      if (wakesMs === atMs) wakesMs = Infinity
       free()
     })
   }
@@ -109,7 +116,8 @@ export function createGate(
     flight.leftMs = now()
     if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
     lastLeftMs = flight.leftMs
-    const lateMs = Math.max(0, Math.min(lastLeftMs - nextLeavesMs, latePart * permitsMs))
+    const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
+    const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
     nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartPart * permitsMs
     underWay += 1
     // A request that left before a limit was known kept to none.
@@ -158,6 +166,13 @@ export function createGate(
     /** Permits are given in these intervals now. 0: so close to each other that they need not be apart. */
     paced(intervalMs: number): void {
       permitsMs = intervalMs
+    },
+
+    /** Requests that have their permits already wait as the next permits do. */
+    pause(untilMs: number): void {
+      const isShorter = untilMs < pausedUntilMs
+      pausedUntilMs = isShorter ? Math.max(untilMs, Math.min(now(), pausedUntilMs)) : untilMs
+      if (isShorter) free()
     },
 
     /** Calls `go` when the request may be sent, at once or later. A request that is not known may be sent at once. */

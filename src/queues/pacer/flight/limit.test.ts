@@ -105,6 +105,20 @@ describe('a limit on requests under way', () => {
     }
   })
 
+  test('is not seen in the refusals of one moment, however many they are', () => {
+    let flight = unlimited
+    // A rate that has risen to a bucket's end: what is refused there has the most beside it.
+    for (const answer of answers(300, 100, () => false)) flight = learnFlight(flight, answer)
+    const fromMs = start + 31_000
+    for (const answer of answers(40, 20, (_, random) => random() < 0.3, { fromMs }).filter(
+      ({ sentMs }) => sentMs < fromMs + 240,
+    ))
+      flight = learnFlight(flight, answer)
+    for (const answer of answers(40, 100, () => false, { fromMs: fromMs + 1_000 }))
+      flight = learnFlight(flight, answer)
+    expect(flight.limit).toBe(0)
+  })
+
   test('is given up when refusals come with fewer under way, and is then harder to see', () => {
     const wrong = { ...unlimited, limit: 8 }
     const flight = learnAll(

@@ -76,6 +76,8 @@ const ratioToTell = 30
 /** The refusals are so much likelier under the limit than under a rate, as a logarithm. */
 const evidenceToTell = 9
 const evidencePerMistake = 4
+/** A bucket that is empty, or a window that is used up, refuses for so long. */
+const momentMs = 250
 /** While the limit changes, each refusal is compared with so many requests served directly before it. */
 const mostLatest = 10
 /** More would be old news. */
@@ -140,7 +142,7 @@ function withServed(flight: Flight, requests: readonly Beside[]): Flight {
 
 function suspectAfter(flight: Flight, { sentMs, others }: Judged): Flight {
   // Refusals of one moment are one piece of news, but for those that came with fewer under way.
-  const isOwn = sentMs - flight.lastRefusedMs > flight.sightings.longestMs
+  const isOwn = sentMs - flight.lastRefusedMs > Math.max(momentMs, flight.sightings.longestMs)
   const fewest = flight.refused.findIndex((count) => count > 0)
   if (!isOwn && others >= fewest) return flight
   const compared = withServed({ ...flight, latest: [] }, flight.latest)
