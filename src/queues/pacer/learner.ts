@@ -208,6 +208,11 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
   }
 }
 
+/** Nothing is to be sent until then, on the clock of Redis. */
+export function pausedUntilMs({ block, notBeforeMs }: Learner): number {
+  return block ? block.nextTrialMs : notBeforeMs
+}
+
 export function clampRate(rate: number, settings: LearnerSettings): number {
   return Math.min(settings.maxPerSecond, Math.max(settings.minPerSecond, rate))
 }

@@ -1,8 +1,8 @@
 import type { Landed } from './flight/gate.ts'
 import { decodeGrant } from './grant.ts'
-import type { Learner, LearnerSettings, Outcome } from './learner.ts'
+import { pausedUntilMs, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
 import type { SharedState } from './shared-state.ts'
-import { learn, paceOf, pausedUntilMs } from './state.ts'
+import { learn, paceOf } from './state.ts'
 import { fineMs } from './token.ts'
 
 export interface RequestOutcome {

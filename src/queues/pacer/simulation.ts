@@ -6,10 +6,10 @@
  */
 import { createGate } from './flight/gate.ts'
 import { leaseSlots, type Leases, type SlotLimit } from './flight/leases.ts'
-import { defaultLearnerSettings, newLearner, type Learner, type Outcome } from './learner.ts'
+import { defaultLearnerSettings, newLearner, pausedUntilMs, type Learner, type Outcome } from './learner.ts'
 import { holdMs, isRipe } from './reports.ts'
 import { createRising } from './rising.ts'
-import { learn, paceOf, pausedUntilMs } from './state.ts'
+import { learn, paceOf } from './state.ts'
 import { createStock } from './stock.ts'
 import { blockMs, defaultTokenSettings, emptyMeter, fineMs, takeTokens, type TokenGrant } from './token.ts'
 

@@ -26,7 +26,14 @@
 import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './block.ts'
 import { learnFlight } from './flight/limit.ts'
 import { addSuccess } from './history.ts'
-import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
+import {
+  clampRate,
+  okPerRefusal,
+  pausedUntilMs,
+  type Learner,
+  type LearnerSettings,
+  type Outcome,
+} from './learner.ts'
 import { noLooks } from './level/look.ts'
 import { endLook, isLooking, isOfLook, lookAfterOk } from './level/looks.ts'
 import { noteRise } from './level/restless.ts'
@@ -144,11 +151,6 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
     windows: windowPaces(learner.windows),
     ...flight,
   }
-}
-
-/** Nothing is to be sent until then, on the clock of Redis. */
-export function pausedUntilMs({ block, notBeforeMs }: Learner): number {
-  return block ? block.nextTrialMs : notBeforeMs
 }
 
 function intervalMs(learner: Learner, nowMs: number): number {
