@@ -155,6 +155,14 @@ export const defaultLearnerSettings: LearnerSettings = {
 
 export const leastSureness = 0.1
 
+/**
+ * However long a server asks to wait, one request tries again after this time. A header can be wrong, and a limit can be
+ * lifted: six tries an hour tell, where believing it would stop all lookups for a day in silence.
+ */
+export const trialAfterMs = 600_000
+/** A longer time to the reset of a window is not believed. */
+const longestResetMs = 86_400_000
+
 /** Successes per refusal in `hold`. */
 export const okPerRefusal = 320
 
@@ -215,4 +223,15 @@ export function pausedUntilMs({ block, notBeforeMs }: Learner): number {
 
 export function clampRate(rate: number, settings: LearnerSettings): number {
   return Math.min(settings.maxPerSecond, Math.max(settings.minPerSecond, rate))
+}
+
+/** Returns the outcome with the times that the server has named, none of them longer than is believed. */
+export function believable(outcome: Outcome): Outcome {
+  const { retryAfterMs, rateLimit } = outcome
+  const within = (mostMs: number, ms: number) => Math.min(mostMs, Math.max(0, ms))
+  return {
+    ...outcome,
+    retryAfterMs: retryAfterMs === undefined ? undefined : within(trialAfterMs, retryAfterMs),
+    rateLimit: rateLimit && { ...rateLimit, resetMs: within(longestResetMs, rateLimit.resetMs) },
+  }
 }

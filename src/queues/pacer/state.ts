@@ -27,9 +27,11 @@ import { endBlock, failTrial, measureAgain, shortBlockMs, startBlock } from './b
 import { learnFlight } from './flight/limit.ts'
 import { addSuccess } from './history.ts'
 import {
+  believable,
   clampRate,
   okPerRefusal,
   pausedUntilMs,
+  trialAfterMs,
   type Learner,
   type LearnerSettings,
   type Outcome,
@@ -55,13 +57,6 @@ import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
 
 const restMs = 600_000
-/** A longer time to the reset of a window is not believed. */
-const longestResetMs = 86_400_000
-/**
- * However long a server asks to wait, one request tries again after this time. A header can be wrong, and a limit can be
- * lifted: six tries an hour tell, where believing it would stop all lookups for a day in silence.
- */
-const trialAfterMs = 600_000
 /** Reports of one moment may reach Redis in any order, but never this far apart. */
 const clockJumpMs = 60_000
 
@@ -115,16 +110,6 @@ function freeRate(learner: Learner): Learner {
 /** The last slot was refused: that is the limit on requests under way, and not the rate. */
 function isOfSlots({ block, flight }: Learner, refusal: Outcome): boolean {
   return refusal.isFull === true && flight.limit > 0 && !block
-}
-
-function believable(outcome: Outcome): Outcome {
-  const { retryAfterMs, rateLimit } = outcome
-  const within = (mostMs: number, ms: number) => Math.min(mostMs, Math.max(0, ms))
-  return {
-    ...outcome,
-    retryAfterMs: retryAfterMs === undefined ? undefined : within(trialAfterMs, retryAfterMs),
-    rateLimit: rateLimit && { ...rateLimit, resetMs: within(longestResetMs, rateLimit.resetMs) },
-  }
 }
 
 export function paceOf(learner: Learner, nowMs: number): Pace {
