@@ -6,7 +6,7 @@ export type Lane = 'hot' | 'background'
 export interface SendPermit {
   /**
    * Resolves when the request may go onto the wire; called directly before it does. Requests that became ready as a group wait for
-   * each other, 300 ms at most. Where the service is known to serve so many requests at once and no more, it waits until one of them
+   * each other, and for the end of a pause that a refusal began, 300 ms at most. Where the service is known to serve so many requests at once and no more, it waits until one of them
    * has ended.
    */
   ready(): Promise<void>
