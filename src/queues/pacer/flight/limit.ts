@@ -38,6 +38,8 @@ export interface Flight {
   /** The same by the number that the server had for certain. */
   surelyServed: number[]
   refused: number[]
+  /** These count while the limit changes: only what was served directly before a refusal. */
+  isCompared: boolean
   /** Both numbers of the latest requests served while the limit changes: a refusal is compared with those directly before it. */
   latest: readonly Beside[]
   /** When the last request was sent whose refusal counts as one of its own. */
@@ -61,6 +63,7 @@ export const unlimited: Flight = {
   served: [],
   surelyServed: [],
   refused: [],
+  isCompared: false,
   latest: [],
   lastRefusedMs: 0,
 }
@@ -122,8 +125,11 @@ export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
  * While the rate rises until it is refused, refused requests have more beside them than others under any limit, and hardly more than
  * those directly before them. Under a limit on requests under way these have fewer, too.
  */
-function suspect(flight: Flight, each: Judged, isRestless: boolean): Flight {
-  if (each.others > mostLimit) return flight
+function suspect(before: Flight, each: Judged, isRestless: boolean): Flight {
+  if (each.others > mostLimit) return before
+  // Before a limit rose there was less under way whatever the limit: the two are never counted together.
+  const flight =
+    before.isCompared === isRestless ? before : { ...before, ...noCounts, isCompared: isRestless }
   if (!each.isServed) return suspectAfter(flight, each)
   const beside: Beside = [each.others, each.surelyOthers]
   return isRestless
@@ -193,12 +199,11 @@ function limitedTo(flight: Flight, limit: number): Flight {
     isSure: false,
     testAfter: firstTestAfter,
     usualTestAfter: firstTestAfter,
-    served: [],
-    surelyServed: [],
-    refused: [],
-    latest: [],
+    ...noCounts,
   }
 }
+
+const noCounts = { served: [], surelyServed: [], refused: [], latest: [] }
 
 const settled = {
   raisedAtMs: 0,
