@@ -12,7 +12,7 @@ export default defineConfig({
     // of one project for the same reason: each project starts workers of its own, which load and compile everything once more.
     isolate: false,
     sequence: { sequencer: LongFilesFirst },
-    setupFiles: ['./test/support/close-idle-ledgers.ts'],
+    setupFiles: ['./test/support/real-timers.ts', './test/support/close-idle-ledgers.ts'],
     include: ['src/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/integration/**/*.test.ts'],
     // Processes, a chain and a database start inside those of test/integration.
     testTimeout: 180_000,

@@ -8,7 +8,9 @@ export default defineConfig({
   test: {
     ...shared,
     isolate: false,
-    setupFiles: [join(import.meta.dirname, 'support/close-idle-ledgers.ts')],
+    setupFiles: ['real-timers.ts', 'close-idle-ledgers.ts'].map((name) =>
+      join(import.meta.dirname, 'support', name),
+    ),
     include: filesUsingStores(dirname(import.meta.dirname), ['test/conformance', 'test/integration']),
     testTimeout: 180_000,
     hookTimeout: 120_000,
