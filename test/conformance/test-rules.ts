@@ -12,7 +12,7 @@ const reasonForLength = /^\/(?:\/|\*\*) One file because /
  * the first alone would get them.
  */
 const atLoad = /^(?:(?:before|after)(?:All|Each)|test|it|describe)\b/m
-const loadedOnce = 'test/support/close-idle-ledgers.ts'
+const loadedOnce = ['test/support/close-idle-ledgers.ts', 'test/support/real-timers.ts']
 
 /** A module that one test file replaces stays replaced for those that share its process. */
 const replacedModule = /\bvi\s*\.\s*(?:mock|doMock)\s*\(/
@@ -23,7 +23,7 @@ export function findTestBreaches(sources: TestSources): string[] {
     ...(isLong(source)
       ? [`${path} has more than ${longFile} lines and gives no reason in its first line`]
       : []),
-    ...(!path.endsWith('.test.ts') && path !== loadedOnce && atLoad.test(source)
+    ...(!path.endsWith('.test.ts') && !loadedOnce.includes(path) && atLoad.test(source)
       ? [`${path} registers hooks or tests outside a function`]
       : []),
     ...(replacedModule.test(withoutComments(source))
