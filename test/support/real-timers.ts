@@ -1,23 +1,18 @@
 import { afterAll, expect, vi } from 'vitest'
 
 /**
- * Files of a worker share its globals. A file that leaves fake timers behind would let the next one wait for ever, and not even its
- * time limit would end that: the timers are set back, and the file is named.
+ * Files of a worker share its globals. A fake timer that one leaves behind would let the next wait for ever, and not even the time limit
+ * of a test would end that. So the next one fails, and says which file it was.
  */
-const names = [
-  'setTimeout',
-  'clearTimeout',
-  'setInterval',
-  'clearInterval',
-  'setImmediate',
-  'clearImmediate',
-] as const
-const kept = globalThis as { realTimers?: Partial<typeof globalThis> }
-const real = (kept.realTimers ??= Object.fromEntries(names.map((name) => [name, globalThis[name]])))
+const kept = globalThis as { realSetTimeout?: typeof setTimeout; lastTestFile?: string | undefined }
+const real = (kept.realSetTimeout ??= globalThis.setTimeout)
+
+vi.useRealTimers()
+if (globalThis.setTimeout !== real) {
+  globalThis.setTimeout = real
+  throw new Error(`${kept.lastTestFile} has left a fake timer behind`)
+}
 
 afterAll(() => {
-  vi.useRealTimers()
-  if (globalThis.setTimeout === real.setTimeout) return
-  Object.assign(globalThis, real)
-  process.stderr.write(`${expect.getState().testPath} has left fake timers behind\n`)
+  kept.lastTestFile = expect.getState().testPath
 })

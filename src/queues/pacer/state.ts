@@ -188,7 +188,7 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   }
   if (isOfLook(learner, refusal)) return honourRetryAfter(endLook(next, refusal), refusal)
   // Several requests under way at once find the same edge. Each lowers the rate, and they are one piece of news.
-  // What had its permit already when the last refusal was known could not heed it.
+  // A request that had its permit before the last refusal was known could not heed that refusal.
   const { sentAtMs, grantedAtMs = sentAtMs } = refusal
   const isNews = grantedAtMs > learner.refusalKnownMs
   const lowered = isNews
