@@ -54,13 +54,10 @@ test('nothing stays in memory because nobody has come for it', async () => {
   // By hand: a spy is restored once more when the file has ended, and the fake timer stays for the next file.
   const fake = globalThis.setTimeout
   let set = 0
-  globalThis.setTimeout = Object.assign(
-    (work: () => void, ms?: number) => {
-      if (ms === mostMs) set += 1
-      return fake(work, ms)
-    },
-    { __promisify__: fake.__promisify__ },
-  )
+  globalThis.setTimeout = Object.assign((work: () => void, ms?: number) => {
+    if (ms === mostMs) set += 1
+    return fake(work, ms)
+  }, fake)
   const sweeps = () => set
   try {
     const kept = createJustNow<string, object>({ mostMs, most: 3, nowMs: () => Date.now() })
