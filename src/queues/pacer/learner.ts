@@ -44,7 +44,7 @@ export interface Learner {
   flight: Flight
   unrest: Unrest
   looks: Looks
-  /** When the last refusal was known. Refusals of requests that were sent before it tell nothing more. */
+  /** When the last refusal that told something was known. Refusals of requests that had their permits before it tell nothing more. */
   refusalKnownMs: number
   /** The refusals of the last seconds, oldest first, with the totals at that time. */
   refusals: { atMs: number; ok: number; limited: number }[]

@@ -195,13 +195,12 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
     ? afterRefusal({ ...learner, refusedRun: run }, refusal, settings)
     : { rate: clampRate(rateAfterRefusal(learner), settings), isMeasured: false }
   const edged = isNews ? afterEdge(learner, lowered.rate, refusal.atMs) : learner.unrest
+  // Else refusals that each had their permits before the one before was known would be no news for ever.
+  const refusalKnownMs = isNews ? refusal.atMs : learner.refusalKnownMs
   const { isMeasured, ...changed } = lowered
   const risen = isNews && isRestless(learner.unrest, refusal.atMs) ? noteRise(edged, learner) : edged
   const unrest = isMeasured ? noteBurst(risen, lowered.rate, refusal.atMs) : risen
-  return honourRetryAfter(
-    { ...next, ...changed, unrest, refusalKnownMs: refusal.atMs, okRun: 0, phase: 'hold' },
-    refusal,
-  )
+  return honourRetryAfter({ ...next, ...changed, unrest, refusalKnownMs, okRun: 0, phase: 'hold' }, refusal)
 }
 
 /** A pause of R seconds costs R × rate requests, so refusals are aimed for a hundred times more rarely than that. */

@@ -4,7 +4,8 @@ import { evenlySpaced, inFlight } from '../shapes.ts'
 import { percent, second, show } from '../simulation.fixture.ts'
 import { fixedWindow, seeded, simulate, tokenBucket, type Measured, type Scenario } from '../simulation.ts'
 
-const seeds = Array.from({ length: isFullSize ? 12 : 4 }, (_, index) => index + 1)
+const all = Array.from({ length: 12 }, (_, index) => index + 1)
+const seeds = isFullSize ? all : all.slice(0, 4)
 
 /** A fifth to two fifths of the time, 10 to 40 ms at a time: the ledger of `paydirt csv` on the embedded pair. */
 function busyTimes(random: () => number) {
@@ -72,19 +73,21 @@ describe('a process whose timers and answers wait while it does other work', () 
 })
 
 describe('requests that are prepared between their permit and the wire', () => {
-  const rate = 31
   it.each([
-    ['fixed', fixedWindow, 0.97, 0.012],
-    ['bucket', tokenBucket, 0.99, 0.02],
-    ['spaced', () => evenlySpaced(rate, 2), 0.98, 0.005],
+    [12, 'fixed', fixedWindow, 0.97, 0.02],
+    [31, 'fixed', fixedWindow, 0.97, 0.012],
+    [31, 'bucket', tokenBucket, 0.99, 0.02],
+    [70, 'bucket', tokenBucket, 0.99, 0.005],
+    [31, 'spaced', () => evenlySpaced(31, 2), 0.98, 0.005],
   ] as const)(
-    'use a limit a second, %s, though many are under way when it refuses',
-    (name, kind, least, refusedMost) => {
+    'use %i a second, %s, though many are under way when it refuses',
+    (rate, name, kind, least, refusedMost) => {
       const of: Pick<Scenario, 'limit' | 'permitted'> = {
         limit: (random) => kind({ limitAt: () => rate, windowMs: second }, random),
         permitted: (from, to) => (rate * (to - from)) / second,
       }
-      const measured = seeds.map((seed) => measure(seed, of, { preparedMs: preparing(seeded(9_500 + seed)) }))
+      // One draw in four ends in unrest, so few of them have a median of chance.
+      const measured = all.map((seed) => measure(seed, of, { preparedMs: preparing(seeded(9_500 + seed)) }))
       const { use, refused } = figures(`prepared, ${rate} a second, ${name}`, measured)
       expect(use).toBeGreaterThanOrEqual(least)
       expect(refused).toBeLessThanOrEqual(refusedMost)

@@ -217,7 +217,7 @@ describe('while no limit is known', () => {
     expect(left).toEqual({ a: 0, b: 300, c: 300 })
   })
 
-  test('what has its permit waits for the end of a pause, presses do not, and nothing longer than 300 ms', () => {
+  test('what has its permit waits for the end of a pause, presses do not, and nothing longer than 700 ms', () => {
     const { gate, left, depart, wait } = clock()
     gate.paced(50)
     gate.pause(1_000 + 120)
@@ -230,8 +230,25 @@ describe('while no limit is known', () => {
     expect(left).toEqual({ press: 0, a: 120, b: 167.5 })
     gate.pause(1_000 + 60_000)
     depart('c')
-    wait(300)
-    expect(left).toMatchObject({ c: 510 })
+    wait(690)
+    expect(left).not.toHaveProperty('c')
+    wait(10)
+    expect(left).toMatchObject({ c: 910 })
+  })
+
+  test('the interval of the trials in a pause says nothing of those that have their permits', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(30)
+    depart('a')
+    depart('b')
+    gate.pause(1_000 + 500)
+    gate.paced(500)
+    depart('c')
+    wait(499)
+    expect(left).toEqual({ a: 0 })
+    // The pace that was refused was too fast.
+    wait(90)
+    expect(left).toEqual({ a: 0, b: 500, c: 585.5 })
   })
 
   test('a pause that ends sooner than was said lets the next go at once', () => {
@@ -247,13 +264,38 @@ describe('while no limit is known', () => {
   })
 
   test('where permits are further apart than 100 ms, or so close that nothing is held apart, there is no pause', () => {
-    const { gate, left, depart } = clock()
-    gate.pause(1_000 + 200)
+    for (const intervalMs of [0, 150]) {
+      const { gate, left, depart } = clock()
+      gate.paced(intervalMs)
+      gate.pause(1_000 + 70)
+      depart('a')
+      expect(left).toEqual({ a: 0 })
+    }
+  })
+
+  test('a block also holds what need not be apart', () => {
+    const { gate, left, depart, wait } = clock()
     gate.paced(0)
-    depart('a')
-    gate.paced(150)
-    depart('b')
-    expect(left).toEqual({ a: 0, b: 0 })
+    gate.pause(1_000 + 250)
+    gate.paced(250)
+    for (const id of ['a', 'b', 'c']) depart(id)
+    wait(300)
+    expect(Object.values(left).map(Math.round)).toEqual([250, 273, 296])
+  })
+
+  test('a refusal stops what stands ready until its pause is told, and does not shorten one', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(20)
+    for (const id of ['a', 'b', 'c']) depart(id)
+    wait(1)
+    gate.landed('a', true)
+    wait(58)
+    expect(left).toEqual({ a: 0 })
+    gate.pause(1_000 + 200)
+    depart('press', 'hot')
+    gate.landed('press', true)
+    wait(180)
+    expect(left).toEqual({ a: 0, press: 59, b: 200, c: 219 })
   })
 
   test('a request that is given up meanwhile is not sent, and the next takes its turn', () => {

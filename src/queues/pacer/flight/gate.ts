@@ -50,8 +50,16 @@ const latePart = 0.35
 /** Nothing waits longer for that: an outage of the database makes many ready at once, and their proofs grow old. */
 const longestApartMs = 300
 const earlyMs = 0.3
+/** A pause holds no longer what stands ready: its proof grows old. The trials of a first block are up to half a second apart. */
+const longestHeldMs = 700
+/** A refusal stops what stands ready for so long, until the learner has told how long the pause is. */
+const firstPauseMs = 60
 /** At a slower pace hardly more than one request is being prepared, and none of them is held for a pause. */
 const coarseMs = 100
+/** Permits closer to each other than this are not held apart. */
+const finestMs = 8
+/** The pace that began a block was too fast. What the block has held leaves at a third of it. */
+const slower = 3
 
 export function createGate(
   process: string,
@@ -77,6 +85,9 @@ export function createGate(
   let nextLeavesMs = -Infinity
   /** The service has just refused a request, and would refuse these. */
   let pausedUntilMs = -Infinity
+  let isHolding = false
+  /** The pause is a block, whose end is found by trials. */
+  let isBlock = false
   let wakesMs = Infinity
 
   function share(): number {
@@ -97,8 +108,9 @@ export function createGate(
   /** A press waits for nobody, and a slot is not left empty. */
   function leavesInMs({ lane, readyMs }: Flying): number {
     if (given || lane === 'hot') return 0
-    const untilMs = permitsMs > 0 && permitsMs < coarseMs ? pausedUntilMs : -Infinity
-    return Math.min(Math.max(nextLeavesMs, untilMs), readyMs + longestApartMs) - now()
+    const isHeld = isHolding && readyMs < pausedUntilMs
+    const dueMs = isHeld ? Math.max(nextLeavesMs, pausedUntilMs) : nextLeavesMs
+    return Math.min(dueMs, readyMs + (isHeld ? longestHeldMs : longestApartMs)) - now()
   }
 
   function wakeIn(ms: number): void {
@@ -118,7 +130,7 @@ export function createGate(
     lastLeftMs = flight.leftMs
     const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
     const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
-    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartPart * permitsMs
+    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartPart * intervalAfter(flight)
     underWay += 1
     // A request that left before a limit was known kept to none.
     flight.isFull = !given || underWay >= share()
@@ -126,11 +138,21 @@ export function createGate(
     go()
   }
 
+  function intervalAfter({ readyMs }: Flying): number {
+    return isBlock && readyMs < pausedUntilMs ? slower * Math.max(finestMs, permitsMs) : permitsMs
+  }
+
   /** Tokens for requests that are not on the wire: with fewer, slots would be empty while the next requests are prepared. */
   function ahead(slots: number): number {
     const leaving = servedMs.value > 0 ? (slots * preparedMs.value) / servedMs.value : 0
     const preparing = Math.min(mostPreparing, Math.ceil(preparingPart * leaving))
     return Math.max(fewestReady, Math.floor(readyPart * slots), preparing)
+  }
+
+  function pause(untilMs: number): void {
+    if (now() >= pausedUntilMs) isHolding = isBlock = false
+    isHolding ||= permitsMs > 0 && permitsMs < coarseMs
+    pausedUntilMs = untilMs
   }
 
   /** Slots that were given and are neither used nor of its share any more. */
@@ -163,15 +185,19 @@ export function createGate(
       flights.set(id, { lane, grantedMs: now(), readyMs: now(), isBound: false, isFull: false })
     },
 
-    /** Permits are given in these intervals now. 0: so close to each other that they need not be apart. */
+    /**
+     * Permits are given in these intervals now. 0: so close to each other that they need not be apart. In a pause these are those of
+     * trials, which say nothing of the requests that have their permits already.
+     */
     paced(intervalMs: number): void {
-      permitsMs = intervalMs
+      if (now() >= pausedUntilMs) permitsMs = intervalMs
+      else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = isHolding = true
     },
 
     /** Requests that have their permits already wait as the next permits do. */
     pause(untilMs: number): void {
       const isShorter = untilMs < pausedUntilMs
-      pausedUntilMs = isShorter ? Math.max(untilMs, Math.min(now(), pausedUntilMs)) : untilMs
+      pause(isShorter ? Math.max(untilMs, Math.min(now(), pausedUntilMs)) : untilMs)
       if (isShorter) free()
     },
 
@@ -194,6 +220,7 @@ export function createGate(
       if (flight.leftMs === undefined) return undefined
       underWay -= 1
       if (!isRefused) servedMs.see(now() - flight.leftMs)
+      else if (now() + firstPauseMs > pausedUntilMs) pause(now() + firstPauseMs)
       if (isRefused && flight.isFull && given && share() > 1) lessBy += 1
       free()
       return { leftMs: flight.leftMs, isBound: flight.isBound, isFull: flight.isFull }
