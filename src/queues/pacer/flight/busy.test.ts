@@ -74,11 +74,11 @@ describe('a process whose timers and answers wait while it does other work', () 
 
 describe('requests that are prepared between their permit and the wire', () => {
   it.each([
-    [12, 'fixed', fixedWindow, 0.97, 0.02],
-    [31, 'fixed', fixedWindow, 0.97, 0.012],
-    [31, 'bucket', tokenBucket, 0.99, 0.02],
+    [12, 'fixed', fixedWindow, 0.98, 0.01],
+    [31, 'fixed', fixedWindow, 0.985, 0.006],
+    [31, 'bucket', tokenBucket, 0.99, 0.008],
     [70, 'bucket', tokenBucket, 0.99, 0.005],
-    [31, 'spaced', () => evenlySpaced(31, 2), 0.98, 0.005],
+    [31, 'spaced', () => evenlySpaced(31, 2), 0.99, 0.004],
   ] as const)(
     'use %i a second, %s, though many are under way when it refuses',
     (rate, name, kind, least, refusedMost) => {
@@ -86,7 +86,7 @@ describe('requests that are prepared between their permit and the wire', () => {
         limit: (random) => kind({ limitAt: () => rate, windowMs: second }, random),
         permitted: (from, to) => (rate * (to - from)) / second,
       }
-      // One draw in four ends in unrest, so few of them have a median of chance.
+      // Some draws end in unrest, so few of them have a median of chance.
       const measured = all.map((seed) => measure(seed, of, { preparedMs: preparing(seeded(9_500 + seed)) }))
       const { use, refused } = figures(`prepared, ${rate} a second, ${name}`, measured)
       expect(use).toBeGreaterThanOrEqual(least)

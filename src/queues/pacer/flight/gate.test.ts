@@ -178,7 +178,7 @@ describe('while no limit is known', () => {
     for (const id of ['a', 'b', 'c']) depart(id)
     expect(left).toEqual({ a: 0 })
     wait(200)
-    expect(left).toEqual({ a: 0, b: 47.5, c: 95 })
+    expect(left).toEqual({ a: 0, b: 50, c: 100 })
     depart('d')
     wait(50)
     depart('e')
@@ -204,7 +204,7 @@ describe('while no limit is known', () => {
     wait(20)
     depart('press', 'hot')
     wait(100)
-    expect(left).toEqual({ a: 0, press: 20, b: 58 })
+    expect(left).toEqual({ a: 0, press: 20, b: 60 })
   })
 
   test('nothing waits longer than 300 ms for that', () => {
@@ -217,6 +217,14 @@ describe('while no limit is known', () => {
     expect(left).toEqual({ a: 0, b: 300, c: 300 })
   })
 
+  test('a line that has become long is made shorter', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(50)
+    for (const id of ['a', 'b', 'c', 'd', 'e']) depart(id)
+    wait(250)
+    expect(left).toEqual({ a: 0, b: 50, c: 100, d: 150, e: 197.5 })
+  })
+
   test('what has its permit waits for the end of a pause, presses do not, and nothing longer than 700 ms', () => {
     const { gate, left, depart, wait } = clock()
     gate.paced(50)
@@ -227,7 +235,7 @@ describe('while no limit is known', () => {
     wait(110)
     expect(left).toEqual({ press: 0 })
     wait(100)
-    expect(left).toEqual({ press: 0, a: 120, b: 167.5 })
+    expect(left).toEqual({ press: 0, a: 120, b: 170 })
     gate.pause(1_000 + 60_000)
     depart('c')
     wait(690)
@@ -247,8 +255,8 @@ describe('while no limit is known', () => {
     wait(499)
     expect(left).toEqual({ a: 0 })
     // The pace that was refused was too fast.
-    wait(90)
-    expect(left).toEqual({ a: 0, b: 500, c: 585.5 })
+    wait(95)
+    expect(left).toEqual({ a: 0, b: 500, c: 590 })
   })
 
   test('a pause that ends sooner than was said lets the next go at once', () => {
@@ -260,7 +268,7 @@ describe('while no limit is known', () => {
     wait(30)
     gate.pause(0)
     wait(60)
-    expect(left).toEqual({ a: 30, b: 77.5 })
+    expect(left).toEqual({ a: 30, b: 80 })
   })
 
   test('where permits are further apart than 100 ms, or so close that nothing is held apart, there is no pause', () => {
@@ -280,7 +288,7 @@ describe('while no limit is known', () => {
     gate.paced(250)
     for (const id of ['a', 'b', 'c']) depart(id)
     wait(300)
-    expect(Object.values(left).map(Math.round)).toEqual([250, 273, 296])
+    expect(Object.values(left).map(Math.round)).toEqual([250, 274, 298])
   })
 
   test('a refusal stops what stands ready until its pause is told, and does not shorten one', () => {
@@ -304,7 +312,7 @@ describe('while no limit is known', () => {
     for (const id of ['a', 'b', 'c']) depart(id)
     gate.landed('b', false)
     wait(200)
-    expect(left).toEqual({ a: 0, c: 47.5 })
+    expect(left).toEqual({ a: 0, c: 50 })
   })
 
   test('permits at a fine interval, and those of slots, are not held apart', () => {

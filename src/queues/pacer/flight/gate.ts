@@ -41,10 +41,11 @@ const smoothing = 0.1
 /** Without a share of its own, a process asks this often for one. */
 const shareAskMs = 40
 /**
- * Requests of a group leave at this share of the interval. With less they would stand close together, and with more the line would
- * never be empty again.
+ * Requests of a group leave in the intervals of their permits: faster, they would be more than a window allows. Where the line has become
+ * long, they leave at this share of it, or every group to come would wait as long.
  */
 const apartPart = 0.95
+const longLineMs = 120
 /** A timer that was late is made up for, by at most this share of it. */
 const latePart = 0.35
 /** Nothing waits longer for that: an outage of the database makes many ready at once, and their proofs grow old. */
@@ -130,7 +131,7 @@ export function createGate(
     lastLeftMs = flight.leftMs
     const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
     const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
-    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartPart * intervalAfter(flight)
+    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + intervalAfter(flight)
     underWay += 1
     // A request that left before a limit was known kept to none.
     flight.isFull = !given || underWay >= share()
@@ -139,7 +140,8 @@ export function createGate(
   }
 
   function intervalAfter({ readyMs }: Flying): number {
-    return isBlock && readyMs < pausedUntilMs ? slower * Math.max(finestMs, permitsMs) : permitsMs
+    if (isBlock && readyMs < pausedUntilMs) return slower * Math.max(finestMs, permitsMs)
+    return now() - readyMs > longLineMs ? apartPart * permitsMs : permitsMs
   }
 
   /** Tokens for requests that are not on the wire: with fewer, slots would be empty while the next requests are prepared. */

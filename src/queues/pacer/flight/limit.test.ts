@@ -54,6 +54,13 @@ function rises(count: number, isRefused: (atServer: number, served: number) => b
 const learnAll = (from: Flight, all: FlightAnswer[]) => all.reduce(learnFlight, from)
 
 describe('a limit on requests under way', () => {
+  test('of one is none where requests are refused that were alone', () => {
+    const found: Flight = { ...unlimited, limit: 1 }
+    const refusals = (part: number) => answers(400, 200, (_, random) => random() < part)
+    expect(learnAll(found, refusals(0.1)).limit).toBe(0)
+    expect(learnAll(found, refusals(0)).limit).toBeGreaterThan(0)
+  })
+
   test.each([2, 5, 9, 20])('%i at once is found by a few refusals, to within one', (limit) => {
     let flight = unlimited
     for (const answer of answers(1_500, 100 / (0.9 * limit), (atServer) => atServer >= limit)) {

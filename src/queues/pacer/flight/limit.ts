@@ -225,6 +225,10 @@ function follow(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judg
   if (isServed || flight.isSure) return flight
   const refusedBelow = flight.refusedBelow + 1
   if (refusedBelow < refusalsToGiveUp) return { ...flight, refusedBelow }
+  return givenUp(flight)
+}
+
+function givenUp(flight: Flight): Flight {
   return { ...flight, ...settled, limit: 0, givenUp: flight.givenUp + 1 }
 }
 
@@ -245,8 +249,10 @@ function refusedAt(flight: Flight): Flight {
   return lowered(flight)
 }
 
+/** Requests that were alone were refused: that is a rate. */
 function lowered(flight: Flight): Flight {
-  return { ...flight, ...settled, limit: Math.max(1, flight.limit - 1), ...testedLess(flight) }
+  if (flight.limit === 1) return givenUp(flight)
+  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight) }
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
