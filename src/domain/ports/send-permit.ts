@@ -6,8 +6,8 @@ export type Lane = 'hot' | 'background'
 export interface SendPermit {
   /**
    * Resolves when the request may go onto the wire; called directly before it does. Requests that became ready as a group wait for
-   * each other, and for the end of a pause that a refusal began, 300 ms at most. Where the service is known to serve so many requests
-   * at once and no more, it waits until one of them has ended.
+   * each other, 300 ms at most, and for the end of a pause that a refusal began, 700 ms at most. Where the service is known to serve so
+   * many requests at once and no more, it waits until one of them has ended.
    */
   ready(): Promise<void>
   done(response: { status: number; headers: Record<string, string> } | undefined): Promise<void>

@@ -30,8 +30,8 @@ export interface Pacer {
   take(options: { lane: Lane; maxWaitMs: number; signal?: AbortSignal | undefined }): Promise<Take>
   /**
    * Resolves when the request may go onto the wire, to be called directly before it does. That is at once, or as far from the request
-   * before as permits are from each other, 300 ms at most, and when a pause after a refusal is over, 700 ms at most. Where the service is known to
-   * serve only so many requests at a time, it is when one of them has ended. `report` frees the place again.
+   * before as permits are from each other, 300 ms at most, and when a pause after a refusal is over, 700 ms at most. Where the service
+   * is known to serve only so many requests at a time, it is when one of them has ended. `report` frees the place again.
    */
   depart(grantId: string): Promise<void>
   /**

@@ -127,7 +127,7 @@ export function simulate(scenario: Scenario): Run {
         const lateMs = waiting > 0 || slots ? random() * lateTimerMs : 0
         own.after(redisLegMs, () => {
           gate.told(slots)
-          if (scenario.preparedMs) gate.paced(pace.intervalMs < 8 ? 0 : pace.intervalMs)
+          if (scenario.preparedMs) gate.paced(pace.intervalMs)
           if (isFlushed) own.after(redisLegMs, flush)
           const tokenInMs = Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2)
           again(turn, tokenInMs, lateMs)

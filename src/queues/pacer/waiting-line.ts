@@ -23,11 +23,6 @@ interface Waiter {
 const leastGap = 0.6
 const earlyMs = 0.3
 const longestPauseMs = 250
-/**
- * Requests whose permits are closer are not held apart in front of the wire: timers are as coarse as a fifth of that, and the wait for
- * it would need more lookups at a time than a worker has.
- */
-const heldApartMs = 8
 const mostAtOnce = 50
 
 export interface TakeOptions {
@@ -107,7 +102,7 @@ export function createWaitingLine(
       { horizonMs: takesBlocks ? Math.max(blockMs, horizonMs) : horizonMs, knownVersion: known },
     )
     gate.told(answer.slots)
-    gate.paced(answer.intervalMs < heldApartMs ? 0 : answer.intervalMs)
+    gate.paced(answer.intervalMs)
     if (known !== undefined) reports.refreshed(known, answer)
     const nowMs = performance.now()
     clockMs = answer.nowMs - nowMs

@@ -137,7 +137,7 @@ describe('the gate while no limit is known', () => {
     for (const intervalMs of [0, 150]) {
       const { gate, left, depart } = clock()
       gate.paced(intervalMs)
-      gate.pause(1_000 + 70)
+      gate.pause(1_000 + 200)
       depart('a')
       expect(left).toEqual({ a: 0 })
     }

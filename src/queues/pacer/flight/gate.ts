@@ -57,7 +57,10 @@ const longestHeldMs = 700
 const firstPauseMs = 60
 /** At a slower pace hardly more than one request is being prepared, and none of them is held for a pause. */
 const coarseMs = 100
-/** Permits closer to each other than this are not held apart. */
+/**
+ * Requests whose permits are closer are not held apart: timers are as coarse as a fifth of that, and the wait for
+ * it would need more lookups at a time than a worker has.
+ */
 const finestMs = 8
 /** The pace that began a block was too fast. What the block has held leaves at a third of it. */
 const slower = 3
@@ -81,12 +84,12 @@ export function createGate(
   const preparedMs = usual()
   const servedMs = usual()
   let lastLeftMs = 0
+  /** 0: so close to each other that they need not be apart. */
   let permitsMs = 0
   /** The next request of the background leaves no sooner. */
   let nextLeavesMs = -Infinity
   /** The service has just refused a request, and would refuse these. */
   let pausedUntilMs = -Infinity
-  let isHolding = false
   /** The pause is a block, whose end is found by trials. */
   let isBlock = false
   let wakesMs = Infinity
@@ -109,7 +112,7 @@ export function createGate(
   /** A press waits for nobody, and a slot is not left empty. */
   function leavesInMs({ lane, readyMs }: Flying): number {
     if (given || lane === 'hot') return 0
-    const isHeld = isHolding && readyMs < pausedUntilMs
+    const isHeld = readyMs < pausedUntilMs && (isBlock || (permitsMs > 0 && permitsMs < coarseMs))
     const dueMs = isHeld ? Math.max(nextLeavesMs, pausedUntilMs) : nextLeavesMs
     return Math.min(dueMs, readyMs + (isHeld ? longestHeldMs : longestApartMs)) - now()
   }
@@ -151,10 +154,9 @@ export function createGate(
     return Math.max(fewestReady, Math.floor(readyPart * slots), preparing)
   }
 
-  function pause(untilMs: number): void {
-    if (now() >= pausedUntilMs) isHolding = isBlock = false
-    isHolding ||= permitsMs > 0 && permitsMs < coarseMs
-    pausedUntilMs = untilMs
+  function pauseUntil(ms: number): void {
+    if (now() >= pausedUntilMs) isBlock = false
+    pausedUntilMs = ms
   }
 
   /** Slots that were given and are neither used nor of its share any more. */
@@ -188,18 +190,18 @@ export function createGate(
     },
 
     /**
-     * Permits are given in these intervals now. 0: so close to each other that they need not be apart. In a pause these are those of
-     * trials, which say nothing of the requests that have their permits already.
+     * Permits are given in these intervals now. In a pause these are those of trials, which say nothing of the requests that have
+     * their permits already.
      */
     paced(intervalMs: number): void {
-      if (now() >= pausedUntilMs) permitsMs = intervalMs
-      else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = isHolding = true
+      if (now() >= pausedUntilMs) permitsMs = intervalMs < finestMs ? 0 : intervalMs
+      else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = true
     },
 
     /** Requests that have their permits already wait as the next permits do. */
     pause(untilMs: number): void {
       const isShorter = untilMs < pausedUntilMs
-      pause(isShorter ? Math.max(untilMs, Math.min(now(), pausedUntilMs)) : untilMs)
+      pauseUntil(isShorter ? Math.max(untilMs, Math.min(now(), pausedUntilMs)) : untilMs)
       if (isShorter) free()
     },
 
@@ -222,7 +224,7 @@ export function createGate(
       if (flight.leftMs === undefined) return undefined
       underWay -= 1
       if (!isRefused) servedMs.see(now() - flight.leftMs)
-      else if (now() + firstPauseMs > pausedUntilMs) pause(now() + firstPauseMs)
+      else if (now() + firstPauseMs > pausedUntilMs) pauseUntil(now() + firstPauseMs)
       if (isRefused && flight.isFull && given && share() > 1) lessBy += 1
       free()
       return { leftMs: flight.leftMs, isBound: flight.isBound, isFull: flight.isFull }

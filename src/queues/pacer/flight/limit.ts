@@ -249,8 +249,8 @@ function refusedAt(flight: Flight): Flight {
   return lowered(flight)
 }
 
-/** Requests that were alone were refused: that is a rate. */
 function lowered(flight: Flight): Flight {
+  // Requests were refused that were alone: that is no limit on those under way.
   if (flight.limit === 1) return givenUp(flight)
   return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight) }
 }
