@@ -15,6 +15,8 @@ export interface PacingScenario {
   nginxBurst?: number
   /** `paydirt csv` with an API key and settings of its own sends the requests, in place of the pacer alone. */
   isCommand?: boolean
+  /** A client that knows how many requests may be under way sends so many, in place of the pacer. */
+  knownAtOnce?: number
 }
 
 const second = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 1_000 })
@@ -161,6 +163,17 @@ function shaped(): PacingScenario[][] {
       [{ kind: 'fixed', limit: served, windowMs: 1_000, shape }],
       seconds,
     ])
+  const atOnce = (most: number, serviceMs: number) => {
+    const served = (most * 1_000) / serviceMs
+    const shape = { kind: 'at-once', most, serviceMs } as const
+    const label = `${most} at once, ${serviceMs} ms each`
+    return {
+      learned: of(label, '93 / 0.5', 30, 90, served, shape),
+      known: { ...of(`${label}, known beforehand`, 'none', 2, 22, served, shape), knownAtOnce: most },
+    }
+  }
+  const few = atOnce(6, 40)
+  const slow = atOnce(10, 200)
   const cold = (kind: Rule['kind'], limit: number) =>
     scenario('cold', `first 30 s, ${limit} a second, ${kind}`, '85 / 2', 1, 0, [[second(kind, limit)], 31])
   return [
@@ -182,8 +195,8 @@ function shaped(): PacingScenario[][] {
       }),
     ],
     [
-      of('6 at once, 40 ms each', '93 / 0.5', 30, 90, 150, { kind: 'at-once', most: 6, serviceMs: 40 }),
-      of('10 at once, 200 ms each', '93 / 0.5', 30, 90, 50, { kind: 'at-once', most: 10, serviceMs: 200 }),
+      few.learned,
+      slow.learned,
       of('30 and 10 a second, 20 s each', '85', 40, 180, 20, {
         kind: 'breathing',
         high: 30,
@@ -197,6 +210,7 @@ function shaped(): PacingScenario[][] {
         turnMs: 5_000,
       }),
     ],
+    [few.known, slow.known],
     [cold('fixed', 10), cold('sliding', 50)],
     [cold('fixed', 200)],
   ]

@@ -17,14 +17,22 @@ export interface SendTimes {
 }
 const times = new Map<string, SendTimes>()
 
+interface Begin {
+  id: string
+  senders: number
+  to?: string
+  /** Without the pacer, each sender sends when it has its answer: a client that knows how many may be under way. */
+  isPaced?: boolean
+}
+
 serveParent(
   {
-    begin: ({ id, senders, to = url }: { id: string; senders: number; to?: string }) => {
+    begin: ({ id, senders, to = url, isPaced = true }: Begin) => {
       const pacer = createPacer(redis, { name: id, prefix })
       times.set(id, { plannedMs: [], handedOutMs: [] })
       let isStopped = false
       const sending = Array.from({ length: senders }, async () => {
-        while (!isStopped) await sendOne(id, pacer, to)
+        while (!isStopped) await (isPaced ? sendOne(id, pacer, to) : post(id, to))
       })
       stops.set(id, async () => {
         isStopped = true
@@ -52,12 +60,10 @@ async function sendOne(id: string, pacer: Pacer, to: string): Promise<void> {
   await pacer.depart(token.grantId)
   times.get(id)?.plannedMs.push(decodeGrant(token.grantId).atMs)
   times.get(id)?.handedOutMs.push(performance.timeOrigin + performance.now())
-  const { status } = await transport.send({
-    method: 'POST',
-    url: `${to}/${id}`,
-    body: '{}',
-    headers: {},
-    timeoutMs: 30_000,
-  })
+  const { status } = await post(id, to)
   await pacer.report({ grantId: token.grantId, kind: status === 429 ? 'limited' : 'ok' })
+}
+
+function post(id: string, to: string) {
+  return transport.send({ method: 'POST', url: `${to}/${id}`, body: '{}', headers: {}, timeoutMs: 30_000 })
 }

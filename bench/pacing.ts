@@ -96,7 +96,9 @@ interface Parts {
 
 async function runScenario(scenario: PacingScenario, { server, judge, workers }: Parts): Promise<Ran> {
   if (scenario.isCommand) return runCommand(scenario, server)
-  const { id, processes, phases } = scenario
+  const { id, processes, phases, knownAtOnce } = scenario
+  const senders = knownAtOnce ?? Math.ceil(100 / processes)
+  const isPaced = knownAtOnce === undefined
   // The first process runs the scenarios with one process, the others share the rest: their loads do not affect each
   // other.
   const [alone, ...shared] = workers as [Child, ...Child[]]
@@ -108,7 +110,7 @@ async function runScenario(scenario: PacingScenario, { server, judge, workers }:
     if (!limit) await server.ask('rule', { id, rules })
     if (isFirst)
       for (const worker of mine)
-        await worker.ask('begin', { id, senders: Math.ceil(100 / processes), to: limit && judge?.url })
+        await worker.ask('begin', { id, senders, isPaced, to: limit && judge?.url })
     isFirst = false
     await setTimeout(seconds * 1_000)
   }
