@@ -109,8 +109,7 @@ async function runScenario(scenario: PacingScenario, { server, judge, workers }:
     // Behind nginx the stand-in service has no limit of its own.
     if (!limit) await server.ask('rule', { id, rules })
     if (isFirst)
-      for (const worker of mine)
-        await worker.ask('begin', { id, senders, isPaced, to: limit && judge?.url })
+      for (const worker of mine) await worker.ask('begin', { id, senders, isPaced, to: limit && judge?.url })
     isFirst = false
     await setTimeout(seconds * 1_000)
   }
