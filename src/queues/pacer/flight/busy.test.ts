@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isFullSize } from '../../../../test/support/full-size.ts'
-import { evenlySpaced, inFlight } from '../shapes.ts'
+import { evenlySpaced, inFlight, withPenalty } from '../shapes.ts'
 import { percent, second, show } from '../simulation.fixture.ts'
 import { fixedWindow, seeded, simulate, tokenBucket, type Measured, type Scenario } from '../simulation.ts'
 
@@ -93,4 +93,20 @@ describe('requests that are prepared between their permit and the wire', () => {
       expect(refused).toBeLessThanOrEqual(refusedMost)
     },
   )
+
+  // Requests that come unevenly are refused at a rate below the limit, and each refusal closes the door for five seconds.
+  it.each([
+    ['a process that is not busy', undefined, 0.97],
+    ['one that is busy for 40 of 100 ms', { forMs: 40, everyMs: 100 }, 0.85],
+  ] as const)('use a limit of 20 a second with a door of 5 s: %s', (name, busy, least) => {
+    const of: Pick<Scenario, 'limit' | 'permitted'> = {
+      limit: (random) => withPenalty(fixedWindow({ limitAt: () => 20, windowMs: second }, random), 5_000),
+      permitted: (from, to) => (20 * (to - from)) / second,
+    }
+    const measured = all.map((seed) =>
+      measure(seed, of, { busy, preparedMs: preparing(seeded(9_500 + seed)) }),
+    )
+    const { use } = figures(`prepared, door of 5 s, ${name}`, measured)
+    expect(use).toBeGreaterThanOrEqual(least)
+  })
 })

@@ -7,11 +7,6 @@ const margin = 0.015
 const leastExplained = 0.002
 /** A refusal costs what would be served while the door is closed, as a share of so long. */
 const worthMs = 180_000
-/**
- * A shorter penalty costs less than its share: it has passed while the limit is still being found, and what it tells is of use for as
- * long as the service is.
- */
-const wholeCostMs = 15_000
 /** Then the next choice is nearly right. */
 const afterRefusal = 0.97
 /** Rates are tried so far below a limit, by how far that may be off. */
@@ -35,7 +30,7 @@ export function choose(evidence: readonly Evidence[], penaltyMs: number): Choice
   const likely = candidates(evidence)
   const sum = total(likely)
   if (sum < leastExplained) return choose(evidence.slice(1), penaltyMs)
-  const refused = afterRefusal - (penaltyMs / worthMs) * Math.min(1, penaltyMs / wholeCostMs)
+  const refused = afterRefusal - penaltyMs / worthMs
   const worth = (rate: number) =>
     total(likely.map((one) => ({ ...one, weight: one.weight * worthOf(rate, one, refused) })))
   const rates = likely.flatMap(({ perSecond, off }) => tried.map((by) => (1 - margin) * perSecond - by * off))

@@ -51,6 +51,10 @@ const mostEvidence = 4
 const lateMs = 1_500
 /** A refusal so soon after the door should have opened shows that it has not. */
 const stillClosedMs = 300
+/** A rate that was served for so long is within the limit: it was refused because requests came less evenly than they were meant to. */
+const servedMs = 6_000
+/** Then it falls by so much, and not by as little as one that was too high. */
+const unevenPart = 0.97
 
 /**
  * Returns the learner that goes on after a block that may have been a penalty, or undefined when it was none. A counted window
@@ -129,7 +133,9 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
   // It is something else, then, and is learned anew.
   if (lengthMs > 2 * longestPenaltyMs) return { ...learner, penalty: null }
   const resumedAtMs = refusal.atMs + Math.max(lengthMs, refusal.retryAfterMs ?? 0)
-  const times = { refusedMs: refusal.sentAtMs, refusedRate: learner.rate, lengthMs, resumedAtMs }
+  const wasServed = refusal.sentAtMs - penalty.resumedAtMs > servedMs
+  const refusedRate = wasServed && learner.rate <= penalty.ceiling ? unevenPart * learner.rate : learner.rate
+  const times = { refusedMs: refusal.sentAtMs, refusedRate, lengthMs, resumedAtMs }
   const refused = isStillClosed
     ? { ...learner, penalty: { ...penalty, lengthMs, resumedAtMs } }
     : withEvidence(
