@@ -51,7 +51,7 @@ const mostEvidence = 4
 const lateMs = 1_500
 /** A refusal so soon after the door should have opened shows that it has not. */
 const stillClosedMs = 300
-/** A rate that was served for so long is within the limit: it was refused because requests came less evenly than they were meant to. */
+/** A rate that was served for so long is mostly within the limit, and refused because requests came less evenly than they were meant to. */
 const servedMs = 6_000
 /** Then it falls by so much, and not by as little as one that was too high. */
 const unevenPart = 0.97
