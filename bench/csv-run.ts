@@ -5,6 +5,7 @@ import { fileSchema, type FileConfig } from '../src/app/config/file.ts'
 import { enrichCsv, openInput } from '../src/app/runs/enrich-csv.ts'
 import { readEnvironment } from '../src/app/config/environment.ts'
 import { limitHeap } from '../src/app/context/heap-limits.ts'
+import type { Pacer } from '../src/queues/pacer/pacer.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter, type Metered } from './meter.ts'
 import { tableUse, type TableUse } from './table-use.ts'
@@ -16,6 +17,8 @@ export interface CsvOrder {
   out: string
   /** To read what the folder of the embedded ledger holds takes processor time too. */
   measuresFolder?: boolean
+  /** The pacer knows from the start that so many requests may be under way, and looks for nothing. */
+  knownAtOnce?: number | undefined
 }
 
 export interface CsvResult extends Metered {
@@ -26,6 +29,9 @@ export interface CsvResult extends Metered {
   tables: TableUse[]
 }
 
+/** More than is served in a run: the limit is never tested, and no rate holds anything back. */
+const never = 1e9
+
 limitHeap()
 const order = readOrder<CsvOrder>()
 const config = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.file))
@@ -33,7 +39,8 @@ const config = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.
 serveParent({
   async run(): Promise<CsvResult> {
     const context = await createContext(config)
-    const { redis } = await context.openEngine()
+    const { redis, pacer } = await context.openEngine()
+    if (order.knownAtOnce !== undefined) await tellAtOnce(pacer, order.knownAtOnce)
     const started = process.cpuUsage()
     const meter = startMeter({
       redis: redis.redis,
@@ -57,3 +64,10 @@ serveParent({
     }
   },
 })
+
+async function tellAtOnce(pacer: Pacer, limit: number): Promise<void> {
+  const learner = JSON.parse(await pacer.export())
+  const flight = { ...learner.flight, limit, isSure: true, testAfter: never, usualTestAfter: never }
+  const totals = { ok: 1, limited: 0 }
+  await pacer.import(JSON.stringify({ ...learner, phase: 'hold', rate: 1_000, totals, flight }))
+}

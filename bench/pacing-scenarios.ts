@@ -15,7 +15,7 @@ export interface PacingScenario {
   nginxBurst?: number
   /** `paydirt csv` with an API key and settings of its own sends the requests, in place of the pacer alone. */
   isCommand?: boolean
-  /** A client that knows how many requests may be under way sends so many, in place of the pacer. */
+  /** What knows how many requests may be under way sends so many: a client in place of the pacer, or the command. */
   knownAtOnce?: number
 }
 
@@ -116,7 +116,7 @@ function byCommand(): PacingScenario[][] {
     served: number,
     shape?: Shape,
     seconds = 120,
-  ): PacingScenario[] => [
+  ): [PacingScenario] => [
     {
       ...scenario('command', `paydirt csv: ${label}`, goal, 1, Math.round(seconds / 3), [
         [{ kind: 'fixed', limit: served, windowMs: 1_000, ...(shape && { shape }) }],
@@ -125,6 +125,9 @@ function byCommand(): PacingScenario[][] {
       isCommand: true,
     },
   ]
+  const most = 6
+  const atOnce = { kind: 'at-once', most, serviceMs: 40 } as const
+  const [known] = of('6 at once, 40 ms each, known beforehand', 'none', 150, atOnce, 60)
   return [
     of('20 a second, spaced, 1 extra', '95 / 0.5', 20, { kind: 'spaced', perSecond: 20, burst: 1 }),
     of('20 a second, 5 s closed after a refusal', '95', 20, {
@@ -132,7 +135,8 @@ function byCommand(): PacingScenario[][] {
       perSecond: 20,
       penaltyMs: 5_000,
     }),
-    of('6 at once, 40 ms each', '93 / 0.5', 150, { kind: 'at-once', most: 6, serviceMs: 40 }),
+    of('6 at once, 40 ms each', '93 / 0.5', 150, atOnce),
+    [{ ...known, knownAtOnce: most }],
     of('30 and 10 a second, 20 s each', '85', 20, {
       kind: 'breathing',
       high: 30,

@@ -128,7 +128,7 @@ async function runScenario(scenario: PacingScenario, { server, judge, workers }:
 
 /** Runs the command on a file that does not end before the time does, with the stores and settings that it has by default. */
 async function runCommand(scenario: PacingScenario, server: Child): Promise<Ran> {
-  const { id, phases } = scenario
+  const { id, phases, knownAtOnce } = scenario
   const [{ rules, seconds }] = phases as [(typeof phases)[number]]
   const stores = (await openStores('embedded')) as Stores
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-bench-files-'))
@@ -142,7 +142,8 @@ async function runCommand(scenario: PacingScenario, server: Child): Promise<Ran>
       PAYDIRT_API_KEY: 'bench',
     }
     const budgets = { runUsd: '100000', dayUsd: '100000' }
-    const command = await startChild('csv-run.ts', { env, file: { ...oneLookup, budgets }, input, out })
+    const file = { ...oneLookup, budgets }
+    const command = await startChild('csv-run.ts', { env, file, input, out, knownAtOnce })
     const ran = command.ask('run').catch(() => {})
     // The server's time begins with the first request.
     while ((await server.ask<Phase[]>('phases', id))[0]?.windows.length === 0) await setTimeout(100)

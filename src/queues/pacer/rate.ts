@@ -21,7 +21,7 @@ const probeDoubleOks = 60
 /** A window of a second refuses only at its end: none is faster. An unsure rate may be far below, and climbs sooner. */
 const probeSeconds = { after: 5, double: 3 }
 const unsureSeconds = { after: 3, double: 1.5 }
-const probeHeldMs = 60_000
+const probeHeldMs = { ofSeconds: 10_000, ofMinutes: 60_000 }
 const keptOfProbe = 0.25
 const runOfRefusals = 5
 /** So many refusals in so many requests, and such a share of them, measure a rate that is too high. */
@@ -79,7 +79,9 @@ export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings):
 function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
   const { probeFrom, probeHeldSinceMs } = learner
   if (probeFrom === null || climbed < 2 * probeFrom) return { ...learner, rate: climbed }
-  const heldMs = Math.max(probeHeldMs, slidingMs(learner))
+  const heldMs = isOfSeconds(learner)
+    ? probeHeldMs.ofSeconds
+    : Math.max(probeHeldMs.ofMinutes, slidingMs(learner))
   if (probeHeldSinceMs !== null && ok.atMs - probeHeldSinceMs > heldMs) {
     return { ...learner, okRun: probeAfter(learner), probeFrom: 2 * probeFrom, probeHeldSinceMs: null }
   }

@@ -58,8 +58,8 @@ export function createReports(
   let known: { version: string; learner: Learner } | null = null
   let holdsMs = flushMs
   let heldSinceMs = 0
-  /** The clock of Redis minus the clock of this process. */
-  let clockMs: number | null = null
+  /** The clock of Redis minus the clock of this process, and by how much it may be wrong. */
+  let clock: { offsetMs: number; doubtMs: number } | null = null
   let flushing: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
 
@@ -77,9 +77,9 @@ export function createReports(
     held = []
     try {
       for (let i = 0; i < commitTries; i++) {
-        if (!known || clockMs === null) await refresh()
+        if (!known || clock === null) await refresh()
         const { learner, version } = known!
-        const offset = clockMs!
+        const offset = clock!.offsetMs
         const next = batch.reduce((state, o) => learn(state, onClock(o, offset), settings), learner)
         onPause(pausedUntilMs(next) - offset)
         const askedMs = performance.now()
@@ -117,9 +117,14 @@ export function createReports(
   }
 
   function syncClock(redisNowMs: number, askedMs: number): void {
-    const measuredMs = redisNowMs - (askedMs + performance.now()) / 2
-    // Each measurement is off by part of a round trip. Two requests that follow each other are not to seem to overlap.
-    if (clockMs === null || Math.abs(measuredMs - clockMs) > clockToleranceMs) clockMs = measuredMs
+    // Redis read its clock at some time of the round trip: in a busy process that is longer than the intervals of the requests.
+    const doubtMs = (performance.now() - askedMs) / 2
+    const offsetMs = redisNowMs - askedMs - doubtMs
+    const differenceMs = clock ? Math.abs(offsetMs - clock.offsetMs) : Infinity
+    const isMoved = differenceMs > clockToleranceMs + doubtMs
+    const isBetter = clock !== null && differenceMs > clockToleranceMs && doubtMs < clock.doubtMs / 2
+    // Two requests that follow each other are not to seem to overlap.
+    if (isMoved || isBetter) clock = { offsetMs, doubtMs }
   }
 
   function schedule(): void {

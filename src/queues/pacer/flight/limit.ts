@@ -72,19 +72,21 @@ export const unlimited: Flight = {
 const mostLimit = 48
 /** Refusals of as many moments; of them, so many may be unexplained, and so many requests served in spite of it. */
 const refusalsToTell = 2
-const unexplainedPart = 0.1
+const unexplainedPart = 0.3
 const servedPart = 9
 /** A request with so many beside it is so many times likelier to be refused. */
 const ratioToTell = 30
 /** The refusals are so much likelier under the limit than under a rate, as a logarithm. */
 const evidenceToTell = 9
 const evidencePerMistake = 4
+/** Each refusal that the limit does not explain asks for so much more: beginning, a busy process sees it with too few beside it. */
+const evidencePerUnexplained = 3
 /** A bucket that is empty, or a window that is used up, refuses for so long. */
 const momentMs = 250
 /** While the limit changes, each refusal is compared with so many requests served directly before it. */
 const mostLatest = 10
 /** More would be old news. */
-const mostSamples = 1_500
+const mostSamples = 4_000
 
 const firstTestAfter = 60
 const mostTestAfter = 4_000
@@ -183,10 +185,11 @@ function limitShown({ served, surelyServed, refused, givenUp }: Flight): number 
     if (explained < refusalsToTell || allRefused - explained > unexplainedPart * allRefused) continue
     if (sum(surelyServed.slice(limit)) > servedPart * explained) continue
     const servedThere = sum(served.slice(limit)) + 1
-    const unexplained = allRefused - explained + 0.5
-    const ratio = (explained / servedThere) * ((allServed - servedThere) / unexplained)
+    const unexplained = allRefused - explained
+    const ratio = (explained / servedThere) * ((allServed - servedThere) / (unexplained + 0.5))
     const evidence = explained * Math.log((allServed + 1) / servedThere)
-    if (evidence > evidenceToTell + evidencePerMistake * givenUp && ratio > ratioToTell) return limit
+    const needed = evidenceToTell + evidencePerUnexplained * unexplained + evidencePerMistake * givenUp
+    if (evidence > needed && ratio > ratioToTell) return limit
   }
   return 0
 }

@@ -52,7 +52,8 @@ export function sight(
   }
   if (answer.atMs < before.sinceMs) return { sightings: before, judged: [] }
   const tookMs = Math.min(longestMs, answer.atMs - answer.sentMs)
-  const longest = answer.isServed ? Math.max(tookMs, before.longestMs * forgetPart) : before.longestMs
+  // A refusal that took long met a process that stood still: what was under way beside it is answered just as late.
+  const longest = Math.max(tookMs, before.longestMs * (answer.isServed ? forgetPart : 1))
   const from = answer.atMs - before.baseMs > mostOffsetMs ? rebased(before, answer.atMs) : before
   const entry: Sighting = [
     tenths(answer.sentMs - from.baseMs),
