@@ -13,6 +13,8 @@ const settings = defaultLearnerSettings
 function sharedAt(perSecond: number) {
   let learner: Learner = { ...newLearner(settings), phase: 'hold', rate: perSecond }
   let version = 0
+  /** The clock of Redis minus that of the process, and how long an answer is on its way back. */
+  const clock = { aheadMs: 0, backMs: 0 }
   const sent: string[] = []
   const shared = {
     async read() {
@@ -23,13 +25,15 @@ function sharedAt(perSecond: number) {
       const isStored = known === String(version)
       sent.push(isStored ? `commit of ${next.totals.ok + next.totals.limited}` : 'lost race')
       if (isStored) [version, learner] = [version + 1, next]
-      const answer = { version: String(version), nowMs: performance.now() }
+      const answer = { version: String(version), nowMs: performance.now() + clock.aheadMs }
+      if (clock.backMs > 0) await new Promise((resolve) => setTimeout(resolve, clock.backMs))
       return isStored ? { ...answer, isStored } : { ...answer, isStored, learner }
     },
   } as unknown as SharedState
   return {
     shared,
     sent,
+    clock,
     now: () => ({ version: String(version), learner }),
     other() {
       version += 1
@@ -72,6 +76,29 @@ test('a refusal is told at once at any pace, and takes along what is held', asyn
   void add('ok')
   await add('limited')
   expect(sent).toEqual(['commit of 3'])
+})
+
+test('an answer that was long on its way does not move the times of requests, and a clock that was set does', async () => {
+  const { add, clock, now } = await started(100)
+  const told = async () => {
+    const atMs = performance.now()
+    const added = add('limited')
+    await vi.advanceTimersByTimeAsync(100)
+    await added
+    return now().learner.lastAtMs - atMs
+  }
+  clock.backMs = 40
+  await told()
+  expect(await told()).toBe(0)
+  clock.aheadMs = 1_000
+  await told()
+  const off = await told()
+  expect(off).toBeGreaterThanOrEqual(980)
+  expect(off).toBeLessThanOrEqual(1_020)
+  // The first answer that comes back soon knows better.
+  clock.backMs = 0
+  await told()
+  expect(await told()).toBe(1_000)
 })
 
 test('who comes second goes on from what the other has stored, without asking for it', async () => {
