@@ -29,7 +29,7 @@ export interface CsvResult extends Metered {
   tables: TableUse[]
 }
 
-/** More than is served in a run: the limit is never tested, and no rate holds anything back. */
+/** More than is served in a run, so the limit is never tested. */
 const never = 1e9
 
 limitHeap()

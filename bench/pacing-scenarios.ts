@@ -15,7 +15,7 @@ export interface PacingScenario {
   nginxBurst?: number
   /** `paydirt csv` with an API key and settings of its own sends the requests, in place of the pacer alone. */
   isCommand?: boolean
-  /** What knows how many requests may be under way sends so many: a client in place of the pacer, or the command. */
+  /** A client that knows this limit sends so many at once, in place of the pacer. The command is told it at its start. */
   knownAtOnce?: number
 }
 
