@@ -19,7 +19,7 @@ type Sighting = [sentMs: number, endMs: number, kind: typeof served | typeof ref
 export interface Judged {
   sentMs: number
   isServed: boolean
-  /** Requests under way beside this one, as the sender counts. */
+  /** Requests under way beside this one, as the sender counts; beside a refused one, the most there may have been. */
   others: number
   /** Those of them that the server had for certain when this one came: of the others, answers were on their way back. */
   surelyOthers: number
@@ -39,6 +39,8 @@ const mostOffsetMs = 1_000_000
 /** An answer that comes later than this after a request was sent had not left when it arrived. */
 const certainPart = 1.5
 const certainMs = 1
+/** Requests that left together arrive in any order: some wait for a connection to be opened. */
+const togetherMs = 1
 
 export const noSightings: Sightings = { baseMs: 0, sinceMs: 0, longestMs: 0, wayMs: 0, entries: [] }
 
@@ -99,7 +101,9 @@ function judgeDue(from: Sightings, nowMs: number): { sightings: Sightings; judge
 }
 
 function isUnderWay(other: Sighting, entry: Sighting): boolean {
-  return other !== entry && other[2] === served && other[0] <= entry[0] && other[1] > entry[0]
+  const [sentMs, , kind] = entry
+  const byMs = kind === refused ? sentMs + togetherMs : sentMs
+  return other !== entry && other[2] === served && other[0] <= byMs && other[1] > sentMs
 }
 
 /** The ninth decile, followed by steps. */
