@@ -25,7 +25,7 @@ test('a refusal that a process heard of late was beside everything that it heard
 
 test('a refused request may have come after those that left with it', () => {
   const usual = Array.from({ length: 60 }, (_, n) => [10 * n, 10 * n + 45, true] as const)
-  // The first ones to leave waited for their connections, so the server had the last ones before.
+  // As when the first ones wait for their connections, and the server has the last ones before.
   const burst = Array.from({ length: 10 }, (_, n) => [1_000 + n / 10, n < 5 ? 1_005 : 1_050, n >= 5] as const)
   const later = Array.from({ length: 60 }, (_, n) => [1_001.5 + 10 * n, 1_051.5 + 10 * n, true] as const)
   const judged = judgedOf([...usual, ...burst, ...later])

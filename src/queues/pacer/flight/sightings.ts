@@ -39,7 +39,7 @@ const mostOffsetMs = 1_000_000
 /** An answer that comes later than this after a request was sent had not left when it arrived. */
 const certainPart = 1.5
 const certainMs = 1
-/** Requests that left together arrive in any order: some wait for a connection to be opened. */
+/** Requests that left together may arrive in any order: some may have to wait for a connection. */
 const togetherMs = 1
 
 export const noSightings: Sightings = { baseMs: 0, sinceMs: 0, longestMs: 0, wayMs: 0, entries: [] }
