@@ -75,8 +75,8 @@ test('a process that ends while it gathers has written nothing, and the next one
   addRecords(opened, 60, 'profnet_url')
   for (let at = 60; at < 80; at++)
     opened.add({ name: `Record ${at}`, profnet_url: `https://www.profnet.com/company/later-co-${at}` })
-  // Slow lookups are under way while the answers of quick ones wait to be written.
-  sandbox.faults.set({ latency: { minMs: 100, maxMs: 2_000 } })
+  // Slow lookups are under way for seconds while the answers of quick ones wait: a busy machine must see that in time.
+  sandbox.faults.set({ latency: { minMs: 100, maxMs: 8_000 } })
   const { db } = opened.context.database
   const ready = async () =>
     (await db.selectFrom('tasks').select('id').where('status', '=', 'ready').execute()).length
