@@ -200,6 +200,24 @@ const shapes: Shape[] = [
     refused: 0.06,
   },
   {
+    // So few requests and so long that each level looks as if it stayed: the next rise must be found all the same.
+    name: 'in turns, 6 to 30 a second and a third of it',
+    draw(random) {
+      const high = 3 * Math.round(between(random, 2, 10))
+      const periodMs = Math.round(between(random, 40_000, 120_000))
+      const limitAt = breathing(high, high / 3, periodMs)
+      const limit = (dice: () => number) => fixedWindow({ limitAt, windowMs: second }, dice)
+      const permitted = (fromMs: number, toMs: number) => sumOf(limitAt, fromMs, toMs)
+      return { text: `fixed ${high}/s, every ${periodMs} ms`, limit, permitted, outboundMs }
+    },
+    fromSeconds: 60,
+    toSeconds: 300,
+    use: 0.94,
+    leastUse: 0.85,
+    refused: 0.09,
+    draws: 40,
+  },
+  {
     name: 'shared with a neighbour',
     draw(random) {
       const rate = Math.round(between(random, 15, 60))

@@ -83,6 +83,34 @@ describe('unrest', () => {
     expect(isRestless(fallen, start + 62_000)).toBe(true)
   })
 
+  it('lasts for as long as the level before has held: a limit in turns is steady too, until it changes', () => {
+    const agreed = (fromMs: number, count: number, before: Unrest) =>
+      levels(
+        Array.from({ length: count }, (_, i) => [fromMs + i * 1_000, 9.8 + 0.2 * (i % 3)]),
+        before,
+      )
+    const fallen = agreed(40_000, 20, settled)
+    expect(isRestless(agreed(60_000, 30, fallen), start + 90_000)).toBe(true)
+    expect(isRestless(agreed(60_000, 60, fallen), start + 120_000)).toBe(false)
+    const afterLong = agreed(240_000, 40, settled)
+    expect(isRestless(afterLong, start + 280_000)).toBe(false)
+  })
+
+  it('is not shortened by a level that was met in passing', () => {
+    const passed = levels(
+      [
+        [50_000, 20],
+        [51_500, 20],
+        [53_000, 10],
+        [54_500, 10],
+      ],
+      settled,
+    )
+    expect(passed.level).toBeCloseTo(10, 0)
+    const agreed = Array.from({ length: 30 }, (_, i): [number, number] => [56_000 + i * 1_000, 10])
+    expect(isRestless(levels(agreed, passed), start + 86_000)).toBe(true)
+  })
+
   it('is of somebody who takes another part each time, though no two refusals agree', () => {
     const first = levels([[60_000, 20]], settled)
     const another = levels([[63_000, 14]], first)

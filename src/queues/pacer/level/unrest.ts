@@ -8,6 +8,9 @@ export interface Unrest {
   level: number
   /** When the first level was found. */
   foundAtMs: number
+  /** The level known was found then, and the one before it had held for so long. 0: it has not changed yet. */
+  levelAtMs: number
+  heldMs: number
   /** A refusal has shown another level, and when: the next one that agrees makes it the level. */
   other: number
   otherAtMs: number
@@ -27,6 +30,8 @@ export interface Unrest {
 export const calm: Unrest = {
   level: 0,
   foundAtMs: 0,
+  levelAtMs: 0,
+  heldMs: 0,
   other: 0,
   otherAtMs: 0,
   changes: 0,
@@ -62,6 +67,8 @@ const restlessAbove = 0.25
 const spreadWeight = 0.1
 /** So near together are those of one limit: each that is met then is another sign that the change is over. */
 const steady = { below: 0.04, kept: 0.92 }
+/** Not before the level has held longer than the one before it: a limit in turns is steady too, until it changes. */
+const turn = { longer: 1.3, longestMs: 90_000 }
 /** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
 const unsteady = { above: 0.08, atLeast: 1.5 }
 
@@ -89,17 +96,20 @@ export function noteLevel(
   }
   if (atMs - before.otherAtMs < agreedMs) return fallen
   const found = { ...fallen, level: other, other: 0, otherAtMs: 0 }
-  if (before.level === 0) return { ...found, foundAtMs: atMs, isLeast: isRising }
+  if (before.level === 0) return { ...found, foundAtMs: atMs, levelAtMs: atMs, isLeast: isRising }
   const isOfSearch = before.changes === 0 && atMs - before.foundAtMs < searchMs
   if (isOfSearch || (before.isLeast && other > before.level)) return { ...found, isLeast: false }
   const changes = fallen.changes < 1 ? 1 : Math.min(mostChanges, changesAt(fallen, atMs) + 1)
-  return { ...found, changes, changedAtMs: atMs, falseAlarms: 0, isLeast: false }
+  // A limit that changes is met in between as well.
+  const heldMs = atMs - before.levelAtMs < searchMs ? before.heldMs : atMs - before.levelAtMs
+  return { ...found, changes, changedAtMs: atMs, levelAtMs: atMs, heldMs, falseAlarms: 0, isLeast: false }
 }
 
 function withSpread(before: Unrest, by: number, atMs: number): Unrest {
   if (!isRestless(before, atMs)) return { ...before, spread: calm.spread }
   const spread = before.spread + spreadWeight * (by - before.spread)
-  if (spread < steady.below) return { ...before, spread, changes: before.changes * steady.kept }
+  const isSteady = spread < steady.below && !isInTurn(before, atMs)
+  if (isSteady) return { ...before, spread, changes: before.changes * steady.kept }
   if (spread <= unsteady.above) return { ...before, spread }
   return {
     ...before,
@@ -107,6 +117,11 @@ function withSpread(before: Unrest, by: number, atMs: number): Unrest {
     changes: Math.max(unsteady.atLeast, changesAt(before, atMs)),
     changedAtMs: atMs,
   }
+}
+
+/** The level before has held so long, and this one not yet: it is likely to change again. */
+function isInTurn({ levelAtMs, heldMs }: Unrest, atMs: number): boolean {
+  return heldMs <= turn.longestMs && atMs - levelAtMs < turn.longer * heldMs
 }
 
 /** A level was met that is neither the one known nor the one met before: somebody else takes another part all the time. */
@@ -134,7 +149,9 @@ export function noteRisen(before: Unrest, atMs: number): Unrest {
 
 /** A rate has held and was not refused: it is the least that the level can be. */
 export function noteHeld(before: Unrest, rate: number, atMs: number): Unrest {
-  return before.level > 0 ? before : { ...before, level: rate, foundAtMs: atMs, isLeast: true }
+  return before.level > 0
+    ? before
+    : { ...before, level: rate, foundAtMs: atMs, levelAtMs: atMs, isLeast: true }
 }
 
 /** The first level is not known, or has just been found. */
