@@ -6,10 +6,11 @@ const longestMs = 86_400_000
  * unreadable.
  */
 export function retryAfter(headers: Record<string, string>, nowMs: number): number | undefined {
-  const text = headers['retry-after']
+  const text = headers['retry-after']?.trim()
   if (text === undefined) return undefined
   if (/^\d+$/.test(text)) return Math.min(longestMs, Number(text) * 1000)
-  const at = Date.parse(text)
+  // A date begins with its day: of "-5" or "1.5" the parser would make a month of 2001.
+  const at = /^[a-z]/i.test(text) ? Date.parse(text) : NaN
   return Number.isNaN(at) ? undefined : Math.min(longestMs, Math.max(0, at - nowMs))
 }
 

@@ -122,11 +122,13 @@ describe('the progress of a run', () => {
     const { show, shown } = view(100, { isTTY: true, columns: 200 })
     show(0, {})
     show(10_000, { written: 50 }, 500_000n, undefined, { perSecond: 7.59, refusedShare: 0.052 })
-    expect(shown()).toMatch(/ 5\/s · 0\.500000 USD · about 10 s left · pace 7\.6\/s, 5\.2 % refused$/)
+    expect(shown()).toMatch(
+      / 5\/s · 0\.500000 USD · about 10 s left · pace 7\.6\/s, 5\.2 % refused \(10 min\)$/,
+    )
     show(11_000, { written: 55 }, 550_000n, undefined, { perSecond: 48.2, refusedShare: 0 })
     expect(shown()).toMatch(/ · pace 48\/s$/)
     show(12_000, { written: 60 }, 600_000n, undefined, { perSecond: 950, atOnce: 6, refusedShare: 0.002 })
-    expect(shown()).toMatch(/ · pace 6 at a time, 0\.2 % refused$/)
+    expect(shown()).toMatch(/ · pace 6 at a time, 0\.2 % refused \(10 min\)$/)
   })
 
   test('of nothing is whole', () => {

@@ -85,7 +85,7 @@ export function createProgressView(options: {
 
 /** Last, as the first to have no room: what the service is asked a second or at a time, and how much of it was too much. */
 function paceText({ perSecond, atOnce, refusedShare }: LearnedPace): string {
-  const refused = refusedShare >= 0.001 ? `, ${(100 * refusedShare).toFixed(1)} % refused` : ''
+  const refused = refusedShare >= 0.001 ? `, ${(100 * refusedShare).toFixed(1)} % refused (10 min)` : ''
   if (atOnce !== undefined) return `pace ${atOnce} at a time${refused}`
   return `pace ${perSecond < 10 ? perSecond.toFixed(1) : perSecond.toFixed(0)}/s${refused}`
 }

@@ -2,7 +2,7 @@
  * A block: the server refuses every request, so only single trials are sent. The pacer learns how long the block lasts.
  */
 import { countBetween } from './history.ts'
-import type { Block, Learner, Outcome } from './learner.ts'
+import { restedPart, type Block, type Learner, type Outcome } from './learner.ts'
 import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty/penalty.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
 import { isRestless } from './level/unrest.ts'
@@ -28,8 +28,11 @@ const lateAnswerMs = 1000
 /** After the first block the rate climbs by this share a second: the ramp has shown it roughly. */
 const firstGrowth = 0.2
 const firstPart = 0.85
+/** A trial that was due so long before it was sent, or half of the block, says nothing about the block's length. */
+const missedTrialMs = 5_000
 /** A block that outlasts a minute of trials may be a door that every call closes anew: once, it is left alone for so long. */
 const minuteMs = 62_000
+const longestGapMs = 60_000
 /** Trials of the first block are apart by at most so much, and by no more than so many intervals of the rate that was refused. */
 const firstTrialGapMs = 250
 const firstTrialGap = 6
@@ -73,7 +76,10 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
     .filter((end) => end > nowMs)
   const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs, learner)
   const { retryAfterMs } = refusal
-  const nextTrialMs = retryAfterMs !== undefined ? nowMs + retryAfterMs : Math.min(nowMs + gap, ...ends)
+  // An announced end that was refused again was wrong: the trials then grow apart as they do without it.
+  const leastMs = block.isAnnounced ? Math.min(gap, longestGapMs) : 0
+  const nextTrialMs =
+    retryAfterMs !== undefined ? nowMs + Math.max(retryAfterMs, leastMs) : Math.min(nowMs + gap, ...ends)
   const isAnnounced = block.isAnnounced || retryAfterMs !== undefined
   return { ...block, isAnnounced, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
 }
@@ -87,7 +93,7 @@ function unknownGapMs(lastedMs: number, { blockEndedMs, rate }: Learner): number
   const fewerMs = isFirst ? firstGapMs(lastedMs, rate) : 0
   if (lastedMs > minuteMs && lastedMs < minuteMs + longestPenaltyMs) return longestPenaltyMs
   if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5, fewerMs))
-  return Math.min(60_000, Math.max(1000, lastedMs / 20))
+  return Math.min(longestGapMs, Math.max(1000, lastedMs / 20))
 }
 
 function firstGapMs(lastedMs: number, rate: number): number {
@@ -105,6 +111,10 @@ export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {
     notBeforeMs: 0,
     okRun: 0,
   }
+  // The run was stopped within the block, or the machine slept: the next one, a day later, has not waited for it.
+  const missedMs = ok.sentAtMs - Math.max(block.lastFailMs, block.nextTrialMs)
+  if (missedMs > Math.max(missedTrialMs, lastedMs / 2))
+    return { ...open, rate: restedPart * open.rate, blockEndedMs: ok.sentAtMs }
   const ended = open.windows
     .filter((w) => endsBetween(w, block.lastFailMs, ok.sentAtMs) && lastedMs <= w.lengthMs)
     .sort((a, b) => usedPart(b, block) - usedPart(a, block))[0]
@@ -147,7 +157,7 @@ function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Out
     const windows = open.windows.filter((w) => w.lengthMs !== window.lengthMs)
     return open.windows.some((w) => w.lengthMs === longer)
       ? { ...open, windows }
-      : withWindow({ ...open, windows }, windowFrom(open, longer, ok))
+      : withWindow({ ...open, windows }, windowFrom(open, longer, block, ok))
   }
   const limit = Math.max(1, place.ordinal - 1, Math.floor(0.4 * window.base))
   const isLowered = limit < 0.9 * window.base
@@ -164,12 +174,14 @@ function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Out
 }
 
 /**
- * Returns a window that begins now. Its first limit is the number of requests that were served in the same length
- * before.
+ * Returns a window that begins now. Its first limit is the number of requests that were served in the same length before. Any
+ * stretch of that length lies in two windows at most, so half of what was served in the one before the block is permitted: more
+ * where the block had another cause, or was left alone for longer than it lasted.
  */
-function windowFrom(open: Learner, lengthMs: number, ok: Outcome): WindowLayer {
-  const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs - 1)
-  return newWindow(ok.sentAtMs, lengthMs, Math.max(1, permitted))
+function windowFrom(open: Learner, lengthMs: number, block: Block, ok: Outcome): WindowLayer {
+  const servedUntil = (atMs: number) => countBetween(open.history, atMs - lengthMs, atMs - 1)
+  const permitted = Math.max(1, servedUntil(ok.sentAtMs), Math.floor(servedUntil(block.sinceMs) / 2))
+  return newWindow(ok.sentAtMs, lengthMs, permitted)
 }
 
 /**
@@ -258,7 +270,7 @@ function endLongBlock(open: Learner, block: Block, ok: Outcome): Learner {
     candidateWindowMs.at(-1)!
   // A shorter window that also seemed exhausted was a first guess at this one.
   const windows = open.windows.filter((w) => w.lengthMs > lengthMs || usedPart(w, block) < 0.9)
-  return withWindow({ ...open, windows }, windowFrom(open, lengthMs, ok))
+  return withWindow({ ...open, windows }, windowFrom(open, lengthMs, block, ok))
 }
 
 function withWindow(learner: Learner, window: WindowLayer): Learner {

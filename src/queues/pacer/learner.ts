@@ -165,6 +165,8 @@ const longestResetMs = 86_400_000
 
 /** Successes per refusal in `hold`. */
 export const okPerRefusal = 320
+/** The limit may have moved while nobody asked, so the rate starts a little below it. */
+export const restedPart = 0.9
 
 export function newLearner(settings: LearnerSettings): Learner {
   return {

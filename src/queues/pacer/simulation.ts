@@ -18,6 +18,8 @@ export interface HiddenLimit {
   (atMs: number): boolean
   /** Called when a request that was served has its answer. */
   left?: () => void
+  /** The pause that a refusal announces. */
+  retryAfterMs?: (atMs: number) => number
 }
 
 export interface Scenario {
@@ -168,20 +170,22 @@ export function simulate(scenario: Scenario): Run {
         const served = admits(events.now())
         arrivals.push({ atMs: events.now(), served })
         const serviceMs = served ? service(random) : 1
+        const retryAfterMs = served ? undefined : admits.retryAfterMs?.(events.now())
         if (served && admits.left) events.after(serviceMs, admits.left)
         own.after(serviceMs + outMs, () =>
-          receive(id, { ...grant, atMs: Math.max(grant.atMs, askedMs) }, served),
+          receive(id, { ...grant, atMs: Math.max(grant.atMs, askedMs) }, served, retryAfterMs),
         )
       })
     }
 
-    function receive(id: string, grant: TokenGrant, served: boolean): void {
+    function receive(id: string, grant: TokenGrant, served: boolean, retryAfterMs?: number): void {
       const { atMs: sentAtMs, ...facts } = grant
       const hadRoom = waiting > 0 && gate.room() > 0
       const landed = gate.landed(id, !served)
       held.push({
         ...facts,
         ...landed,
+        retryAfterMs,
         sentAtMs: landed?.leftMs ?? sentAtMs,
         grantedAtMs: sentAtMs,
         atMs: events.now(),

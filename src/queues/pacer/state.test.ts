@@ -61,7 +61,8 @@ describe('learn', () => {
   it('finds a minute by the length of the block, and its limit by what was served in it', () => {
     const ramped = run(newLearner(settings), 300, (i) => ok(i * 25))
     const blocked = learn(ramped, refused(7500), settings)
-    const open = learn(blocked, ok(58_000, { epoch: blocked.epoch }), settings)
+    const tried = learn(blocked, refused(57_000, { epoch: blocked.epoch }), settings)
+    const open = learn(tried, ok(58_000, { epoch: tried.epoch }), settings)
     expect(open.windows).toMatchObject([{ lengthMs: 60_000, limit: 300, confirmed: false }])
     expect(paceOf(open, start + 58_000).intervalMs).toBeCloseTo(54_000 / 300)
   })

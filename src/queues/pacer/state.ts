@@ -31,6 +31,7 @@ import {
   clampRate,
   okPerRefusal,
   pausedUntilMs,
+  restedPart,
   trialAfterMs,
   type Learner,
   type LearnerSettings,
@@ -169,24 +170,24 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   if (learner.penalty) return penalise(learner, learner.penalty, refusal)
   // The shortest window that explains the refusal. If a longer one were exhausted, the refusals would continue past the
   // end of this one.
-  const spent = learner.windows.find((w) => exhausted(w, refusal))
+  // A guess is not made sure by a refusal that the rate explains.
+  const binds = rateBinds(learner)
+  const spent = learner.windows.find((w) => (w.confirmed || !binds) && exhausted(w, refusal))
   const windows = learner.windows.map((w) => spentAt(w, refusal, w !== spent))
   if (spent) {
     return honourRetryAfter({ ...learner, windows, okRun: 0 }, refusal)
   }
   const run = extendRun(learner, refusal)
-  const next = {
-    ...learner,
-    windows,
-    refusedRun: run,
-    notBeforeMs: Math.max(learner.notBeforeMs, pauseAfter(run, learner, refusal)),
-  }
+  const notBeforeMs = Math.max(learner.notBeforeMs, pauseAfter(run, learner, refusal))
   const mustWaitLong = (refusal.retryAfterMs ?? 0) > shortBlockMs
+  // Many requests of a look may be refused: they are no run that the next refusal belongs to.
+  if (isOfLook(learner, refusal) && !mustWaitLong)
+    return honourRetryAfter(endLook({ ...learner, windows, notBeforeMs }, refusal), refusal)
+  const next = { ...learner, windows, refusedRun: run, notBeforeMs }
   const isDecisive = learner.phase === 'learn' || learner.suspicion !== null
-  if (isDecisive || isBlock(run, refusal) || !rateBinds(learner) || mustWaitLong) {
+  if (isDecisive || isBlock(run, refusal) || !binds || mustWaitLong) {
     return startBlock(next, refusal, run.firstSentMs)
   }
-  if (isOfLook(learner, refusal)) return honourRetryAfter(endLook(next, refusal), refusal)
   // Several requests under way at once find the same edge. Each lowers the rate, and they are one piece of news.
   // A request that had its permit before the last refusal was known could not heed that refusal.
   const { sentAtMs, grantedAtMs = sentAtMs } = refusal
@@ -203,14 +204,19 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   return honourRetryAfter({ ...next, ...changed, unrest, refusalKnownMs, okRun: 0, phase: 'hold' }, refusal)
 }
 
-/** A pause of R seconds costs R × rate requests, so refusals are aimed for a hundred times more rarely than that. */
+/**
+ * A pause of R seconds costs R × rate requests, so refusals are aimed for a hundred times more rarely than that. Rises every few
+ * seconds, as a limit that changes has them, would cost more than they find.
+ */
 function honourRetryAfter(learner: Learner, refusal: Outcome): Learner {
   if (refusal.retryAfterMs === undefined) return learner
-  const lost = (refusal.retryAfterMs / 1000) * learner.rate
+  const wanted = (100 * refusal.retryAfterMs * learner.rate) / 1000
+  const isDear = wanted > okPerRefusal
   return {
     ...learner,
     notBeforeMs: Math.max(learner.notBeforeMs, refusal.atMs + refusal.retryAfterMs),
-    okPerRefusal: Math.max(okPerRefusal, 100 * lost),
+    okPerRefusal: Math.max(okPerRefusal, wanted),
+    unrest: isDear ? { ...learner.unrest, changes: 0 } : learner.unrest,
   }
 }
 
@@ -285,6 +291,6 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
 function rested(learner: Learner, outcome: Outcome): Learner {
   const quiet = learner.lastAtMs > 0 && outcome.atMs - learner.lastAtMs > restMs
   return quiet && learner.phase !== 'learn' && !learner.block
-    ? { ...learner, rate: learner.rate * 0.9 }
+    ? { ...learner, rate: learner.rate * restedPart }
     : learner
 }

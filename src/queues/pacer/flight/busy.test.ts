@@ -94,6 +94,20 @@ describe('requests that are prepared between their permit and the wire', () => {
     },
   )
 
+  // A request of a look that was refused after the look had ended was taken for a refusal of the rate, which fell to half.
+  it('use 5 a second, which is looked above at times', () => {
+    const of: Pick<Scenario, 'limit' | 'permitted'> = {
+      limit: (random) => fixedWindow({ limitAt: () => 5, windowMs: second }, random),
+      permitted: (from, to) => (5 * (to - from)) / second,
+    }
+    const preparedMs = (dice: () => number) => 40 + 80 * dice()
+    const own = { preparedMs, busy: { forMs: 20, everyMs: 100 } }
+    const measured = all.map((seed) => measure(seed, of, own))
+    const { use, least } = figures('prepared, 5 a second, fixed', measured)
+    expect(use).toBeGreaterThanOrEqual(0.95)
+    expect(least).toBeGreaterThanOrEqual(0.9)
+  })
+
   // Requests that come unevenly are refused at a rate below the limit, and each refusal closes the door for five seconds.
   it.each([
     ['a process that is not busy', undefined, 0.97],

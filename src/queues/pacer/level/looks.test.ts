@@ -96,6 +96,19 @@ describe('a look above a level', () => {
     expect(after.okRun).toBeGreaterThan(learner.okRun)
   })
 
+  it('tells nothing more by a request that had its permit then and was sent when the look was over', () => {
+    const { learner, atMs } = looking
+    const after = learn(learner, at(atMs + 1_200, 'limited'), settings)
+    const prepared = { ...at(atMs + 1_300, 'limited'), grantedAtMs: start + atMs + 1_190 }
+    expect(learn(after, prepared, settings)).toMatchObject({
+      rate: after.rate,
+      phase: 'probe',
+      refusedRun: null,
+    })
+    const later = { ...prepared, grantedAtMs: start + atMs + 1_250 }
+    expect(learn(after, later, settings).rate).toBeLessThan(after.rate)
+  })
+
   it('that is served for longer than a full bucket explains shows that the limit changes', () => {
     const { learner: begun, atMs } = looking
     let learner = begun

@@ -4,7 +4,7 @@
  * again, until a refusal, or so long that not even a full bucket explains that there is none. Each look that a level survives makes
  * the next one rarer.
  */
-import type { Learner, Outcome } from '../learner.ts'
+import { okPerRefusal, type Learner, type Outcome } from '../learner.ts'
 import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
@@ -44,7 +44,7 @@ export function lookAfterOk(learner: Learner, ok: Outcome): Learner {
   if (learner.sliding || learner.windows.length > 0 || learner.suspicion) return learner
   if (looks.from > 0) return goOnLooking(learner, ok)
   const counted = { ...learner, looks: { ...looks, oks: looks.oks + 1 } }
-  const wanted = firstOks * rarer ** looks.survived
+  const wanted = firstOks * rarer ** looks.survived * (learner.okPerRefusal / okPerRefusal)
   if (ok.atMs - unrest.foundAtMs < settlesMs) return counted
   if (rate > mostPerSecond || counted.looks.oks < wanted) return counted
   if (learner.okRun < restSeconds * rate || isClimbing(learner)) return counted
@@ -74,9 +74,11 @@ function goOnLooking(learner: Learner, ok: Outcome): Learner {
   }
 }
 
-/** The request was sent during a look: its refusal says nothing about the rate. */
-export function isOfLook({ looks }: Learner, { sentAtMs }: Outcome): boolean {
-  return sentAtMs >= looks.sinceMs && (looks.from > 0 || sentAtMs < looks.endedMs)
+/**
+ * The request was sent during a look, or had its permit then and was still being prepared: its refusal says nothing about the rate.
+ */
+export function isOfLook({ looks }: Learner, { sentAtMs, grantedAtMs = sentAtMs }: Outcome): boolean {
+  return sentAtMs >= looks.sinceMs && (looks.from > 0 || grantedAtMs <= looks.endedMs)
 }
 
 /** The level has survived the look. What was sent too early is waited for: that is the rest of a window, and fills a bucket again. */
