@@ -22,6 +22,7 @@ import { indexFindings } from './index-findings.ts'
 import { hasLists, listFindings, listsWithoutCrm } from './list-findings.ts'
 import { checkMonitors } from './monitor-findings.ts'
 import { noteFindings } from './note-findings.ts'
+import { paceFindings } from './pace-findings.ts'
 import { retentionFindings } from './retention-findings.ts'
 import { checkStandby } from './standby-finding.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
@@ -111,12 +112,13 @@ async function checkService(config: Config): Promise<Finding[]> {
 /** A ledger that cannot be asked is a finding of its own. */
 async function checkContract(config: Config): Promise<Finding[]> {
   try {
-    const { operations, actions, indexes, retention } = await queryLedger(config, 'serviceState', {})
+    const { operations, actions, indexes, retention, paces } = await queryLedger(config, 'serviceState', {})
     return [
       ...contractFindings(operations),
       ...actionFindings(actions),
       ...indexFindings(indexes, new Date()),
       ...retentionFindings(retention, new Date()),
+      ...paceFindings(paces),
     ]
   } catch (error) {
     if (!isInUse(error)) throw error

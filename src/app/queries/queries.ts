@@ -4,6 +4,7 @@ import { championsReport } from '../champions/champions-report.ts'
 import { listActions } from '../actions/list-actions.ts'
 import { reportDeliveries } from '../monitors/deliveries-report.ts'
 import { explainRecord } from '../records/explain.ts'
+import { savedPaces } from '../ops/pace-findings.ts'
 import { indexAges } from '../records/index-ages.ts'
 import { planForget } from '../records/forget.ts'
 import { historyOf } from '../records/history.ts'
@@ -110,6 +111,7 @@ export const queries = {
     actions: await listActions(context),
     indexes: await indexAges(context),
     retention: await reportRetention(context),
+    paces: await savedPaces(context),
   })),
   retention: query(z.strictObject({}), reportRetention),
   suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
