@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { paceFindings, type SavedPace } from './pace-findings.ts'
+import type { SavedPace } from '../service/saved-paces.ts'
+import { paceFindings } from './pace-findings.ts'
 
 const known: SavedPace = {
   name: 'data.example:direct',

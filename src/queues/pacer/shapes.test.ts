@@ -214,7 +214,7 @@ const shapes: Shape[] = [
     toSeconds: 300,
     use: 0.94,
     leastUse: 0.85,
-    refused: 0.09,
+    refused: 0.1,
     draws: 40,
   },
   {
