@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { savePacerState } from '../../src/app/context/pacer-state.ts'
+import { savedPaces } from '../../src/app/service/saved-paces.ts'
 import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
 import { openRedis } from '../../src/queues/connection.ts'
 import { createPacers } from '../../src/queues/pacers.ts'
@@ -66,10 +67,16 @@ test('the next process begins with what the one before has learned, at nine tent
   const second = await start('service.example', today)
   expect((await second.pacer.snapshot()).totals).toEqual(totals)
   expect(await second.rate()).toBeCloseTo(rate * 0.9)
-  const [saved, ...others] = await createPacerStateStore(database.db, { now: today }).list()
-  expect(saved).toMatchObject({ name: 'service.example', savedAt: today() })
-  expect(JSON.parse(saved!.learned)).toMatchObject({ totals })
-  expect(others).toEqual([])
+  const refusedShare = totals.limited / (totals.ok + totals.limited)
+  expect(await savedPaces({ database, now: today })).toEqual([
+    {
+      name: 'service.example',
+      perSecond: expect.closeTo(rate),
+      windows: [],
+      refusedShare,
+      savedAt: today().toISOString(),
+    },
+  ])
   // Neither another host's nor one that may not go so fast any more.
   expect((await (await start('other.example', today)).pacer.snapshot()).totals.ok).toBe(0)
   expect(await (await start('service.example', today, 5)).rate()).toBe(5)

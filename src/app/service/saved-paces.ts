@@ -16,7 +16,8 @@ export interface SavedPace {
   savedAt: string
 }
 
-export async function savedPaces({ database, now }: Context): Promise<SavedPace[]> {
+/** Returns the paces that are not too old to be used, by name. */
+export async function savedPaces({ database, now }: Pick<Context, 'database' | 'now'>): Promise<SavedPace[]> {
   const saved = await createPacerStateStore(database.db, { now }).list()
   return saved.map(({ name, learned, savedAt }) => {
     const learner = readLearner(learned, defaultLearnerSettings)

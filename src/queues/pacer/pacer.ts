@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { RedisClient } from '../redis-client.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
-import { clampRate, defaultLearnerSettings, readLearner, type LearnerSettings } from './learner.ts'
+import {
+  clampRate,
+  defaultLearnerSettings,
+  readLearner,
+  restedPart,
+  type LearnerSettings,
+} from './learner.ts'
 import { createGate } from './flight/gate.ts'
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
@@ -99,7 +105,10 @@ export function createPacer(redis: RedisClient, options: PacerOptions): Pacer {
       for (let i = 0; i < commitTries; i++) {
         const { version, learner, nowMs } = await shared.read()
         if (learner.totals.ok >= known.totals.ok) return
-        const rate = clampRate(known.phase === 'learn' ? known.rate : known.rate * 0.9, learnerSettings)
+        const rate = clampRate(
+          known.phase === 'learn' ? known.rate : known.rate * restedPart,
+          learnerSettings,
+        )
         if ((await shared.commit(version, { ...known, rate }, nowMs)).isStored) return
       }
     },

@@ -168,10 +168,9 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   }
   if (refusal.epoch < learner.epoch) return learner
   if (learner.penalty) return penalise(learner, learner.penalty, refusal)
-  // The shortest window that explains the refusal. If a longer one were exhausted, the refusals would continue past the
-  // end of this one.
-  // A guess is not made sure by a refusal that the rate explains.
   const binds = rateBinds(learner)
+  // The shortest window that explains the refusal. If a longer one were exhausted, the refusals would continue past the
+  // end of this one. A guess is not made sure by a refusal that the rate explains.
   const spent = learner.windows.find((w) => (w.confirmed || !binds) && exhausted(w, refusal))
   const windows = learner.windows.map((w) => spentAt(w, refusal, w !== spent))
   if (spent) {
@@ -277,7 +276,7 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
     refusals: [],
     edge: null,
     correctedMs: 0,
-    unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs },
+    unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs, levelAtMs: nowMs },
     looks: noLooks,
     sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
     history: [],
