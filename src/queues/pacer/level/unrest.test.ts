@@ -96,6 +96,22 @@ describe('unrest', () => {
     expect(isRestless(afterLong, start + 280_000)).toBe(false)
   })
 
+  it('ends at a low level though refusals show one request more or less', () => {
+    const shown = (level: number, others: number[]) =>
+      others.map((other, i): [number, number] => [240_000 + i * 1_500, level + other])
+    const after = (level: number, by: number) =>
+      levels(
+        shown(
+          level,
+          Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? by : -by)),
+        ),
+        settled,
+      )
+    const endMs = start + 285_000
+    expect(isRestless(after(5, 0.33), endMs)).toBe(false)
+    expect(isRestless(after(15, 1), endMs)).toBe(true)
+  })
+
   it('is not shortened by a level that was met in passing', () => {
     const passed = levels(
       [

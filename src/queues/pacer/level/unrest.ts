@@ -66,11 +66,11 @@ const restlessAbove = 0.25
 /** Each level that is met counts for so much of the mean. */
 const spreadWeight = 0.1
 /** So near together are those of one limit: each that is met then is another sign that the change is over. */
-const steady = { below: 0.04, kept: 0.92 }
+const steady = { below: 0.04, requests: 0.6, kept: 0.92 }
 /** Not before the level has held longer than the one before it: a limit in turns is steady too, until it changes. */
 const turn = { longer: 1.3, longestMs: 90_000 }
 /** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
-const unsteady = { above: 0.08, atLeast: 1.5 }
+const unsteady = { above: 0.08, requests: 0.9, atLeast: 1.5 }
 
 /** Notes between which rates a second the limit was before a refusal, and the rate that the refusal has left. */
 export function noteLevel(
@@ -108,9 +108,11 @@ export function noteLevel(
 function withSpread(before: Unrest, by: number, atMs: number): Unrest {
   if (!isRestless(before, atMs)) return { ...before, spread: calm.spread }
   const spread = before.spread + spreadWeight * (by - before.spread)
-  const isSteady = spread < steady.below && !isInTurn(before, atMs)
-  if (isSteady) return { ...before, spread, changes: before.changes * steady.kept }
-  if (spread <= unsteady.above) return { ...before, spread }
+  // One request more or less is much of a low level.
+  const isNear = spread < Math.max(steady.below, steady.requests / before.level)
+  const isFar = spread > Math.max(unsteady.above, unsteady.requests / before.level)
+  if (isNear && !isInTurn(before, atMs)) return { ...before, spread, changes: before.changes * steady.kept }
+  if (!isFar) return { ...before, spread }
   return {
     ...before,
     spread,
