@@ -29,6 +29,7 @@ import { addSuccess } from './history.ts'
 import {
   believable,
   clampRate,
+  leastSureness,
   okPerRefusal,
   pausedUntilMs,
   restedPart,
@@ -198,6 +199,8 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   // Else refusals that each had their permits before the one before was known would be no news for ever.
   const refusalKnownMs = isNews ? refusal.atMs : learner.refusalKnownMs
   const { isMeasured, ...changed } = lowered
+  // Unrest has ended with the level unknown: it is searched for as it was at first.
+  if (edged.level === 0 && learner.unrest.level > 0 && 'sureness' in changed) changed.sureness = leastSureness
   const risen = isNews && isRestless(learner.unrest, refusal.atMs) ? noteRise(edged, learner) : edged
   const unrest = isMeasured ? noteBurst(risen, lowered.rate, refusal.atMs) : risen
   return honourRetryAfter({ ...next, ...changed, unrest, refusalKnownMs, okRun: 0, phase: 'hold' }, refusal)

@@ -108,6 +108,31 @@ describe('requests that are prepared between their permit and the wire', () => {
     expect(least).toBeGreaterThanOrEqual(0.9)
   })
 
+  // A look was timed by when its requests were sent, and one above 80 a second had twenty of them refused: each began unrest for
+  // minutes, in two draws of twelve for good.
+  it.each([
+    [12, 0.98, 0.008],
+    [31, 0.98, 0.005],
+    [50, 0.975, 0.005],
+    [95, 0.975, 0.005],
+  ])('use %i a second, and their looks begin no unrest', (rate, least, refusedMost) => {
+    const of: Pick<Scenario, 'limit' | 'permitted'> = {
+      limit: (random) => fixedWindow({ limitAt: () => rate, windowMs: second }, random),
+      permitted: (from, to) => (rate * (to - from)) / second,
+    }
+    const own = (seed: number) => ({
+      preparedMs: preparing(seeded(9_500 + seed)),
+      busy: { forMs: 20, everyMs: 100 },
+    })
+    const measured = all.map((seed) => measure(seed, of, own(seed)))
+    const { use, refused } = figures(`prepared and busy, ${rate} a second, fixed`, measured)
+    expect(use).toBeGreaterThanOrEqual(least)
+    expect(refused).toBeLessThanOrEqual(refusedMost)
+    // At 12 a second one draw of twelve still ends in unrest.
+    const most = Math.max(...measured.map((one) => one.refusedShare))
+    if (rate > 12) expect(most).toBeLessThanOrEqual(0.012)
+  })
+
   // Requests that come unevenly are refused at a rate below the limit, and each refusal closes the door for five seconds.
   it.each([
     ['a process that is not busy', undefined, 0.97],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from '../learner.ts'
+import { cutPerRefusal } from '../rate.ts'
 import { learn, paceOf } from '../state.ts'
 import { noLooks } from './look.ts'
 import { isRestless } from './unrest.ts'
@@ -44,10 +45,10 @@ describe('a look above a level', () => {
     expect(looking.atMs).toBeLessThan(15_000)
   })
 
-  it('leaves the rate as it was when a window of that level refuses it, and waits for what was sent too early', () => {
+  it('lowers the rate as any refusal does when a window of that level refuses it, and waits for what was sent too early', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 600, 'limited'), settings)
-    expect(after.rate).toBe(learner.looks.from)
+    expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
     expect(after.sureness).toBe(learner.sureness)
     expect(after.unrest).toEqual(learner.unrest)
     expect(paceOf(after, start + atMs).notBeforeMs).toBeCloseTo(start + atMs + 600 + 300, 0)
@@ -59,10 +60,21 @@ describe('a look above a level', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 820, 'limited', atMs + 720), settings)
     expect(after).toMatchObject({
-      rate: learner.looks.from,
       phase: learner.phase,
       sureness: learner.sureness,
     })
+    expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
+  })
+
+  // What was prepared for 200 ms was taken for a higher level: the rate climbed by two thirds, and unrest began.
+  it('is of that window by when it had its permit, however long it was prepared', () => {
+    const { learner, atMs } = looking
+    const prepared = { ...at(atMs + 820, 'limited'), grantedAtMs: start + atMs + 620 }
+    const after = learn(learner, prepared, settings)
+    expect(after.phase).toBe(learner.phase)
+    expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
+    const before = { ...at(atMs + 120, 'limited'), grantedAtMs: start + atMs - 80 }
+    expect(learn(learner, before, settings)).toMatchObject({ rate: after.rate, phase: after.phase })
   })
 
   it('is a refusal like any other when it is refused at once: the rate falls as little, and is no surer', () => {
@@ -74,7 +86,7 @@ describe('a look above a level', () => {
       settings,
     )
     expect(after.rate).toBe(plain.rate)
-    expect(after.rate).toBeLessThan(learner.looks.from)
+    expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
     expect(after).toMatchObject({ phase: 'hold', okRun: 0, sureness: learner.sureness })
     expect(after.unrest).toEqual(learner.unrest)
   })

@@ -31,8 +31,11 @@ const bucketMs = 1_700
 /** Not even a full bucket refuses one so late: it is as good as one that was not refused. */
 const lateMs = 2_500
 const growthPerSecond = 0.03
-/** A faster rate climbs every few seconds anyway, and a look has many requests under way. */
-const mostPerSecond = 100
+/**
+ * A faster rate climbs every few seconds anyway, and a look above it has many requests under way: those are so close that the gate
+ * holds none of them when one is refused (`flight/gate.ts`).
+ */
+const mostPerSecond = 80
 /** A climb that has come further is a look itself. */
 const climbed = 1.1
 
@@ -82,16 +85,18 @@ export function isOfLook({ looks }: Learner, { sentAtMs, grantedAtMs = sentAtMs 
 }
 
 /** The level has survived the look. What was sent too early is waited for: that is the rest of a window, and fills a bucket again. */
-export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner {
+export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAtMs }: Outcome): Learner {
   const { looks, rate } = learner
   if (looks.from === 0) return learner
   const earlyMs = (rate / looks.from - 1) * (atMs - looks.sinceMs)
-  const tookMs = sentAtMs - looks.sinceMs
-  const isAtOnce = tookMs < atOnceMs
+  // What is prepared before it is sent comes as much later, all of it.
+  const tookMs = grantedAtMs - looks.sinceMs
+  const isAtOnce = tookMs >= 0 && tookMs < atOnceMs
+  const isOfLevel = tookMs <= windowMs || (tookMs >= bucketMs && tookMs < lateMs)
   const ended: Learner = {
     ...learner,
-    // The refusal of a look at once is one of those that are aimed for, and the next one comes as much later.
-    rate: looks.from * (isAtOnce ? 1 - cutPerRefusal : 1),
+    // The refusal of a look is one of those that are aimed for, and the next one comes as much later.
+    rate: looks.from * (isOfLevel ? 1 - cutPerRefusal : 1),
     // The refusals of a look are no part of what measures the rate.
     edge: null,
     correctedMs: atMs,
@@ -107,6 +112,6 @@ export function endLook(learner: Learner, { atMs, sentAtMs }: Outcome): Learner 
   }
   if (tookMs >= lateMs)
     return { ...ended, unrest: noteRisen(learner.unrest, atMs), phase: 'probe', probeFrom: looks.from }
-  if (tookMs > windowMs && tookMs < bucketMs) return withMeasuredRate(ended, looks.from, growthPerSecond)
+  if (!isOfLevel) return withMeasuredRate(ended, looks.from, growthPerSecond)
   return isAtOnce || learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
 }

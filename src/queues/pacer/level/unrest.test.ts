@@ -112,6 +112,26 @@ describe('unrest', () => {
     expect(isRestless(after(15, 1), endMs)).toBe(true)
   })
 
+  it('that lasts is taken for its own doing: the level is searched for anew, and later each time', () => {
+    const fed: Unrest = { ...settled, changes: 3, changedAtMs: start + 60_000, spread: 0.12 }
+    const far = (ms: number, before: Unrest) =>
+      noteLevel(before, ms % 2_000 === 0 ? [25, 25] : [35, 35], 30, start + ms)
+    const until = (fromMs: number, begun: Unrest) => {
+      let unrest = begun
+      for (let ms = fromMs; ms < fromMs + 600_000; ms += 1_000) {
+        unrest = far(ms, unrest)
+        if (unrest.level === 0) return { unrest, tookMs: ms - fromMs }
+      }
+      return { unrest, tookMs: Infinity }
+    }
+    const first = until(60_000, fed)
+    expect(first.tookMs).toBeGreaterThan(29_000)
+    expect(first.tookMs).toBeLessThan(40_000)
+    expect(isRestless(first.unrest, start + 60_000 + first.tookMs)).toBe(false)
+    const again = until(200_000, { ...fed, changedAtMs: start + 200_000, searches: first.unrest.searches })
+    expect(again.tookMs).toBeGreaterThan(1.8 * first.tookMs)
+  })
+
   it('is not shortened by a level that was met in passing', () => {
     const passed = levels(
       [
@@ -136,12 +156,12 @@ describe('unrest', () => {
 
   it('lasts while levels are apart, though none is far from the one known, and ends soon when they agree', () => {
     const begun: Unrest = { ...settled, changes: 1, changedAtMs: start + 60_000 }
-    const met = (values: readonly number[]) =>
+    const met = (values: readonly number[], count: number) =>
       levels(
-        Array.from({ length: 60 }, (_, i) => [61_000 + i * 1_000, values[i % values.length]!]),
+        Array.from({ length: count }, (_, i) => [61_000 + i * 1_000, values[i % values.length]!]),
         begun,
       )
-    expect(isRestless(met([26, 34, 27, 33]), start + 121_000 + 120_000)).toBe(true)
-    expect(isRestless(met([29, 30]), start + 121_000)).toBe(false)
+    expect(isRestless(met([26, 34, 27, 33], 30), start + 91_000 + 120_000)).toBe(true)
+    expect(isRestless(met([29, 30], 60), start + 121_000)).toBe(false)
   })
 })

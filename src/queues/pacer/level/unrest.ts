@@ -23,6 +23,10 @@ export interface Unrest {
   isLeast: boolean
   /** The distance of a level that is met from the one known: the mean of late, as a logarithm. */
   spread: number
+  /** Since when that mean has been far; 0: it is not. */
+  farSinceMs: number
+  /** So often in a row unrest has lasted so long that the level was searched for anew. */
+  searches: number
   /** A rise begins after so many seconds without a refusal (`restless.ts`). */
   quietSeconds: number
 }
@@ -39,6 +43,8 @@ export const calm: Unrest = {
   falseAlarms: 0,
   isLeast: false,
   spread: 0.1,
+  farSinceMs: 0,
+  searches: 0,
   quietSeconds: 1.1,
 }
 
@@ -71,6 +77,11 @@ const steady = { below: 0.04, requests: 0.6, kept: 0.92 }
 const turn = { longer: 1.3, longestMs: 90_000 }
 /** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
 const unsteady = { above: 0.08, requests: 0.9, atLeast: 1.5 }
+/**
+ * Where answers come late, rises are refused at another rate each time, and unrest feeds itself. So the level is searched for anew
+ * when it has lasted for so long, and then each time after twice as long: a limit that does go on changing loses a few seconds.
+ */
+const searchAnew = { afterMs: 30_000, mostTimes: 5, overMs: 60_000 }
 
 /** Notes between which rates a second the limit was before a refusal, and the rate that the refusal has left. */
 export function noteLevel(
@@ -87,7 +98,8 @@ export function noteLevel(
   const shown = nearest(before.level)
   if (before.level > 0 && apart(shown, before.level) < changedBy) {
     const level = before.level + drift * (shown - before.level)
-    return { ...withSpread(fallen, apart(shown, before.level), atMs), level, other: 0, isLeast: false }
+    const after = withSpread(fallen, apart(shown, before.level), atMs)
+    return after.level === 0 ? after : { ...after, level, other: 0, isLeast: false }
   }
   const other = nearest(before.other)
   if (apart(other, before.other) >= agreedWithin) {
@@ -106,16 +118,24 @@ export function noteLevel(
 }
 
 function withSpread(before: Unrest, by: number, atMs: number): Unrest {
-  if (!isRestless(before, atMs)) return { ...before, spread: calm.spread }
+  if (!isRestless(before, atMs)) {
+    const isOver = atMs - before.foundAtMs > searchAnew.overMs
+    return { ...before, spread: calm.spread, farSinceMs: 0, searches: isOver ? 0 : before.searches }
+  }
   const spread = before.spread + spreadWeight * (by - before.spread)
   // One request more or less is much of a low level.
   const isNear = spread < Math.max(steady.below, steady.requests / before.level)
   const isFar = spread > Math.max(unsteady.above, unsteady.requests / before.level)
-  if (isNear && !isInTurn(before, atMs)) return { ...before, spread, changes: before.changes * steady.kept }
-  if (!isFar) return { ...before, spread }
+  if (isNear && !isInTurn(before, atMs))
+    return { ...before, spread, farSinceMs: 0, changes: before.changes * steady.kept }
+  if (!isFar) return { ...before, spread, farSinceMs: 0 }
+  const farSinceMs = before.farSinceMs || atMs
+  if (atMs - farSinceMs > searchAnew.afterMs * 2 ** before.searches)
+    return { ...calm, searches: Math.min(searchAnew.mostTimes, before.searches + 1) }
   return {
     ...before,
     spread,
+    farSinceMs,
     changes: Math.max(unsteady.atLeast, changesAt(before, atMs)),
     changedAtMs: atMs,
   }
