@@ -108,14 +108,14 @@ describe('requests that are prepared between their permit and the wire', () => {
     expect(least).toBeGreaterThanOrEqual(0.9)
   })
 
-  // A look was timed by when its requests were sent, and one above 80 a second had twenty of them refused: each began unrest for
-  // minutes, in two draws of twelve for good.
+  // A look was timed by when its requests were sent, and one above 80 a second had twenty of them refused: that began unrest for
+  // minutes, in one draw of sixteen for good.
   it.each([
     [12, 0.98, 0.008],
     [31, 0.98, 0.005],
     [50, 0.975, 0.005],
     [95, 0.975, 0.005],
-  ])('use %i a second, and their looks begin no unrest', (rate, least, refusedMost) => {
+  ])('use %i a second, and their looks seldom begin unrest', (rate, least, refusedMost) => {
     const of: Pick<Scenario, 'limit' | 'permitted'> = {
       limit: (random) => fixedWindow({ limitAt: () => rate, windowMs: second }, random),
       permitted: (from, to) => (rate * (to - from)) / second,

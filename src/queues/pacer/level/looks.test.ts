@@ -56,7 +56,7 @@ describe('a look above a level', () => {
     expect(learn(after, at(atMs + 610, 'limited', atMs + 590), settings).rate).toBe(after.rate)
   })
 
-  it('is of that window by when it was sent, however late its answer comes', () => {
+  it('is of that window however late its answer comes', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 820, 'limited', atMs + 720), settings)
     expect(after).toMatchObject({
@@ -74,7 +74,7 @@ describe('a look above a level', () => {
     expect(after.phase).toBe(learner.phase)
     expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
     const before = { ...at(atMs + 120, 'limited'), grantedAtMs: start + atMs - 80 }
-    expect(learn(learner, before, settings)).toMatchObject({ rate: after.rate, phase: after.phase })
+    expect(learn(learner, before, settings)).toMatchObject({ rate: after.rate, phase: 'hold', okRun: 0 })
   })
 
   it('is a refusal like any other when it is refused at once: the rate falls as little, and is no surer', () => {
@@ -135,6 +135,19 @@ describe('a look above a level', () => {
     expect(learner.rate).toBeGreaterThan(1.4 * rate)
   })
 
+  it('lasts by its permits: what was prepared before it began is no part of it', () => {
+    const { learner: begun, atMs } = looking
+    const preparedMs = 250
+    let learner = begun
+    let nowMs = atMs
+    while (learner.looks.from > 0 && nowMs < atMs + 10_000) {
+      nowMs += 1000 / learner.rate
+      learner = learn(learner, { ...at(nowMs), grantedAtMs: start + nowMs - preparedMs }, settings)
+      if (nowMs < atMs + 3_000 + preparedMs) expect(learner.looks.from).toBeGreaterThan(0)
+    }
+    expect(nowMs - atMs).toBeLessThan(4_500)
+  })
+
   it('that was refused later than a full bucket would be shows it as well', () => {
     const { learner, atMs } = looking
     const after = learn(learner, at(atMs + 2_600, 'limited'), settings)
@@ -143,7 +156,7 @@ describe('a look above a level', () => {
     expect(isRestless(sooner.unrest, start + atMs + 2_000)).toBe(false)
   })
 
-  it('that is refused at once is the last one, the fourth time: even spacing refuses each', () => {
+  it('that is refused at once after three others is the last one: even spacing refuses each', () => {
     const afterLook = (tookMs: number) => {
       const learner = { ...looking.learner, looks: { ...looking.learner.looks, survived: 3 } }
       const after = learn(learner, at(looking.atMs + tookMs, 'limited'), settings)
@@ -155,7 +168,7 @@ describe('a look above a level', () => {
   })
 
   it('is none at a high rate, which climbs every few seconds, nor above a level that only held', () => {
-    expect(served({ ...known, rate: 150 }, 0, 4).learner.looks.from).toBe(0)
+    expect(served({ ...known, rate: 85 }, 0, 6).learner.looks.from).toBe(0)
     const held = { ...known, unrest: { ...known.unrest, isLeast: true } }
     expect(served(held, 0, 60).learner.looks.from).toBe(0)
   })

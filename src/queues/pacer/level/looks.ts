@@ -14,8 +14,11 @@ const firstOks = 120
 /** The first half minute of a run is spent on finding the level. */
 const settlesMs = 25_000
 const rarer = 1.5
-/** An even spacing refuses every look: the fourth that is refused at once is the last one. So many are never survived. */
-const mostAtOnce = 3
+/**
+ * An even spacing and a sliding window refuse every look at once, and a window some of them: the first that is refused so after so
+ * many others is the last one. So many as `enough` are never survived.
+ */
+const fewest = 3
 const enough = 50
 /** A look is not taken directly after a refusal: a bucket is empty then. */
 const restSeconds = 2
@@ -25,15 +28,15 @@ const heldMs = 3_000
 const servedPart = 0.8
 /** A window of the level known refuses a look within this time, a bucket of it only after the second. In between it is a higher level. */
 const windowMs = 760
-/** An even spacing or a sliding window refuses a look at once, as it would have refused the next request or the one after. */
+/** An even spacing or a sliding window refuses a look at once, as it would have refused the next request, permitted before, or the one after. */
 const atOnceMs = 250
 const bucketMs = 1_700
 /** Not even a full bucket refuses one so late: it is as good as one that was not refused. */
 const lateMs = 2_500
 const growthPerSecond = 0.03
 /**
- * A faster rate climbs every few seconds anyway, and a look above it has many requests under way: those are so close that the gate
- * holds none of them when one is refused (`flight/gate.ts`).
+ * A faster rate climbs every few seconds anyway, and the permits of a look above it are so close that the gate holds none of its
+ * requests when one is refused (`flight/gate.ts`).
  */
 const mostPerSecond = 80
 /** A climb that has come further is a look itself. */
@@ -62,11 +65,13 @@ function isClimbing({ phase, probeFrom, rate }: Learner): boolean {
   return phase === 'probe' && (probeFrom === null || rate > climbed * probeFrom)
 }
 
-function goOnLooking(learner: Learner, ok: Outcome): Learner {
+/** Its time is that of permits: preparation delays the whole look on its way to the wire. */
+function goOnLooking(learner: Learner, { sentAtMs, grantedAtMs = sentAtMs, ...ok }: Outcome): Learner {
   const { looks, rate } = learner
-  if (ok.sentAtMs < looks.sinceMs) return learner
+  const tookMs = grantedAtMs - looks.sinceMs
+  if (tookMs < 0) return learner
   const served = looks.served + 1
-  const isOver = ok.sentAtMs - looks.sinceMs >= heldMs && served >= (servedPart * rate * heldMs) / 1000
+  const isOver = tookMs >= heldMs && served >= (servedPart * rate * heldMs) / 1000
   if (!isOver) return { ...learner, looks: { ...looks, served } }
   return {
     ...learner,
@@ -78,7 +83,7 @@ function goOnLooking(learner: Learner, ok: Outcome): Learner {
 }
 
 /**
- * The request was sent during a look, or had its permit then and was still being prepared: its refusal says nothing about the rate.
+ * The request was sent during a look, or had its permit then and was still being prepared: only the first refusal lowers the rate.
  */
 export function isOfLook({ looks }: Learner, { sentAtMs, grantedAtMs = sentAtMs }: Outcome): boolean {
   return sentAtMs >= looks.sinceMs && (looks.from > 0 || grantedAtMs <= looks.endedMs)
@@ -89,13 +94,12 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
   const { looks, rate } = learner
   if (looks.from === 0) return learner
   const earlyMs = (rate / looks.from - 1) * (atMs - looks.sinceMs)
-  // What is prepared before it is sent comes as much later, all of it.
   const tookMs = grantedAtMs - looks.sinceMs
-  const isAtOnce = tookMs >= 0 && tookMs < atOnceMs
+  const isAtOnce = tookMs < atOnceMs
   const isOfLevel = tookMs <= windowMs || (tookMs >= bucketMs && tookMs < lateMs)
   const ended: Learner = {
     ...learner,
-    // The refusal of a look is one of those that are aimed for, and the next one comes as much later.
+    // The refusal of a look that the level survives is one of those that are aimed for.
     rate: looks.from * (isOfLevel ? 1 - cutPerRefusal : 1),
     // The refusals of a look are no part of what measures the rate.
     edge: null,
@@ -107,7 +111,7 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
       from: 0,
       oks: 0,
       endedMs: atMs,
-      survived: isAtOnce && looks.survived >= mostAtOnce ? enough : looks.survived + 1,
+      survived: isAtOnce && looks.survived >= fewest ? enough : looks.survived + 1,
     },
   }
   if (tookMs >= lateMs)

@@ -112,13 +112,15 @@ describe('unrest', () => {
     expect(isRestless(after(15, 1), endMs)).toBe(true)
   })
 
-  it('that lasts is taken for its own doing: the level is searched for anew, and later each time', () => {
+  it('that lasts is taken for the making of the pacer: the level is searched for anew, and later each time', () => {
     const fed: Unrest = { ...settled, changes: 3, changedAtMs: start + 60_000, spread: 0.12 }
     const far = (ms: number, before: Unrest) =>
       noteLevel(before, ms % 2_000 === 0 ? [25, 25] : [35, 35], 30, start + ms)
-    const until = (fromMs: number, begun: Unrest) => {
+    /** Refused each second, but for a pause of twenty after so many. */
+    const until = (fromMs: number, begun: Unrest, pauseAfterMs = Infinity) => {
       let unrest = begun
       for (let ms = fromMs; ms < fromMs + 600_000; ms += 1_000) {
+        if (ms - fromMs >= pauseAfterMs && ms - fromMs < pauseAfterMs + 20_000) continue
         unrest = far(ms, unrest)
         if (unrest.level === 0) return { unrest, tookMs: ms - fromMs }
       }
@@ -128,8 +130,31 @@ describe('unrest', () => {
     expect(first.tookMs).toBeGreaterThan(29_000)
     expect(first.tookMs).toBeLessThan(40_000)
     expect(isRestless(first.unrest, start + 60_000 + first.tookMs)).toBe(false)
+    const paused = until(60_000, fed, 20_000)
+    expect(paused.tookMs).toBeGreaterThan(68_000)
     const again = until(200_000, { ...fed, changedAtMs: start + 200_000, searches: first.unrest.searches })
     expect(again.tookMs).toBeGreaterThan(1.8 * first.tookMs)
+  })
+
+  it('that was over begins as new: what was far an hour ago ends no search', () => {
+    const old: Unrest = {
+      ...settled,
+      changes: 2,
+      changedAtMs: start + 60_000,
+      spread: 0.2,
+      farSinceMs: start,
+    }
+    const fallen = levels(
+      [
+        [3_600_000, 15],
+        [3_602_000, 15],
+        [3_604_000, 17],
+        [3_606_000, 14],
+      ],
+      old,
+    )
+    expect(fallen.level).toBeGreaterThan(0)
+    expect(isRestless(fallen, start + 3_606_000)).toBe(true)
   })
 
   it('is not shortened by a level that was met in passing', () => {

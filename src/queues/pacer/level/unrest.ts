@@ -25,7 +25,7 @@ export interface Unrest {
   spread: number
   /** Since when that mean has been far; 0: it is not. */
   farSinceMs: number
-  /** So often in a row unrest has lasted so long that the level was searched for anew. */
+  /** How many times in a row the level was searched for anew, because unrest had lasted. */
   searches: number
   /** A rise begins after so many seconds without a refusal (`restless.ts`). */
   quietSeconds: number
@@ -71,7 +71,10 @@ const mostChanges = 4
 const restlessAbove = 0.25
 /** Each level that is met counts for so much of the mean. */
 const spreadWeight = 0.1
-/** So near together are those of one limit: each that is met then is another sign that the change is over. */
+/**
+ * So near together are those of one limit: each that is met then is another sign that the change is over. `requests` are a second:
+ * a low level is known less well, because one request more or less is a larger share of it.
+ */
 const steady = { below: 0.04, requests: 0.6, kept: 0.92 }
 /** Not before the level has held longer than the one before it: a limit in turns is steady too, until it changes. */
 const turn = { longer: 1.3, longestMs: 90_000 }
@@ -79,22 +82,25 @@ const turn = { longer: 1.3, longestMs: 90_000 }
 const unsteady = { above: 0.08, requests: 0.9, atLeast: 1.5 }
 /**
  * Where answers come late, rises are refused at another rate each time, and unrest feeds itself. So the level is searched for anew
- * when it has lasted for so long, and then each time after twice as long: a limit that does go on changing loses a few seconds.
+ * when unrest has lasted for so long, without a longer pause between two refusals, and then each time after twice as long, so many
+ * times at most: a limit that does go on changing loses a few seconds. A level that has been calm for longer than `overMs` begins
+ * again with the shortest time.
  */
-const searchAnew = { afterMs: 30_000, mostTimes: 5, overMs: 60_000 }
+const searchAnew = { afterMs: 30_000, mostTimes: 5, pauseMs: 15_000, overMs: 600_000 }
 
 /** Notes between which rates a second the limit was before a refusal, and the rate that the refusal has left. */
 export function noteLevel(
-  before: Unrest,
+  known: Unrest,
   [least, most]: readonly [number, number],
   rate: number,
   atMs: number,
   isRising = false,
 ): Unrest {
+  const before = isRestless(known, atMs) ? known : { ...known, spread: calm.spread, farSinceMs: 0 }
   const isFall = before.level > 0 && rate < before.level && apart(rate, before.level) >= fallBy
   const fallen =
     isFall && !isRestless(before, atMs) ? { ...before, changes: fallWeight, changedAtMs: atMs } : before
-  const nearest = (known: number) => Math.min(most, Math.max(least, known))
+  const nearest = (one: number) => Math.min(most, Math.max(least, one))
   const shown = nearest(before.level)
   if (before.level > 0 && apart(shown, before.level) < changedBy) {
     const level = before.level + drift * (shown - before.level)
@@ -120,16 +126,16 @@ export function noteLevel(
 function withSpread(before: Unrest, by: number, atMs: number): Unrest {
   if (!isRestless(before, atMs)) {
     const isOver = atMs - before.foundAtMs > searchAnew.overMs
-    return { ...before, spread: calm.spread, farSinceMs: 0, searches: isOver ? 0 : before.searches }
+    return { ...before, searches: isOver ? 0 : before.searches }
   }
   const spread = before.spread + spreadWeight * (by - before.spread)
-  // One request more or less is much of a low level.
   const isNear = spread < Math.max(steady.below, steady.requests / before.level)
   const isFar = spread > Math.max(unsteady.above, unsteady.requests / before.level)
   if (isNear && !isInTurn(before, atMs))
     return { ...before, spread, farSinceMs: 0, changes: before.changes * steady.kept }
   if (!isFar) return { ...before, spread, farSinceMs: 0 }
-  const farSinceMs = before.farSinceMs || atMs
+  const isBroken = before.farSinceMs === 0 || atMs - before.changedAtMs > searchAnew.pauseMs
+  const farSinceMs = isBroken ? atMs : before.farSinceMs
   if (atMs - farSinceMs > searchAnew.afterMs * 2 ** before.searches)
     return { ...calm, searches: Math.min(searchAnew.mostTimes, before.searches + 1) }
   return {
