@@ -8,6 +8,7 @@ import {
   type Outcome,
 } from './learner.ts'
 import { unlimited } from './flight/limit.ts'
+import { calm } from './level/unrest.ts'
 import { snapshotOf } from './snapshot.ts'
 import { learn, paceOf } from './state.ts'
 import { newWindow } from './windows.ts'
@@ -97,6 +98,18 @@ describe('learn', () => {
     expect(inTheLine.rate / served.rate).toBeCloseTo(0.996, 3)
     const later = learn(served, refused(1400, { grantedAtMs: start + 1010 }), settings)
     expect(later.rate / served.rate).toBeLessThan(0.96)
+  })
+
+  it('searches as at first when unrest has lasted and the level is forgotten', () => {
+    const unrest = { ...calm, level: 60, foundAtMs: start - 300_000, changes: 3, spread: 0.2 }
+    const since = (farSinceMs: number) => ({ ...unrest, changedAtMs: start, farSinceMs })
+    const restless = (farSinceMs: number) =>
+      run({ ...holding(), unrest: since(farSinceMs) }, 250, (i) => ok(i * 20, { busy: false }))
+    const long = learn(restless(start - 60_000), refused(5_010), settings)
+    expect(long).toMatchObject({ sureness: 0.1, unrest: { level: 0, searches: 1 } })
+    const short = learn(restless(start - 10_000), refused(5_010), settings)
+    expect(short).toMatchObject({ sureness: 1, unrest: { searches: 0 } })
+    expect(short.unrest.level).toBeGreaterThan(50)
   })
 
   it('climbs faster and faster without a refusal, to at most twice the rate in the first minute of a probe', () => {

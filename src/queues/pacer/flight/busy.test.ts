@@ -65,7 +65,8 @@ describe('a process whose timers and answers wait while it does other work', () 
     }
     const { use, refused } = figures(
       'busy, 31 a second, fixed',
-      seeds.map((seed) => measure(seed, of)),
+      // Some draws end in unrest, so few of them have a median of chance.
+      all.map((seed) => measure(seed, of)),
     )
     expect(use).toBeGreaterThanOrEqual(0.98)
     expect(refused).toBeLessThanOrEqual(0.006)

@@ -66,7 +66,7 @@ describe('a look above a level', () => {
     expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
   })
 
-  // What was prepared for 200 ms was taken for a higher level: the rate climbed by two thirds, and unrest began.
+  // A refusal of a request that was prepared for 200 ms was taken for a higher level: the rate climbed by two thirds, and unrest began.
   it('is of that window by when it had its permit, however long it was prepared', () => {
     const { learner, atMs } = looking
     const prepared = { ...at(atMs + 820, 'limited'), grantedAtMs: start + atMs + 620 }

@@ -25,7 +25,7 @@ export interface Unrest {
   spread: number
   /** Since when that mean has been far; 0: it is not. */
   farSinceMs: number
-  /** How many times in a row the level was searched for anew, because unrest had lasted. */
+  /** The times in a row that the level was searched for anew, because unrest had lasted. */
   searches: number
   /** A rise begins after so many seconds without a refusal (`restless.ts`). */
   quietSeconds: number
@@ -81,7 +81,7 @@ const turn = { longer: 1.3, longestMs: 90_000 }
 /** So far apart are those of a limit that goes on changing, though none of them is far from the level: unrest lasts then. */
 const unsteady = { above: 0.08, requests: 0.9, atLeast: 1.5 }
 /**
- * Where answers come late, rises are refused at another rate each time, and unrest feeds itself. So the level is searched for anew
+ * Rises are refused at another rate each time where answers come late, and unrest feeds itself. So the level is searched for anew
  * when unrest has lasted for so long, without a longer pause between two refusals, and then each time after twice as long, so many
  * times at most: a limit that does go on changing loses a few seconds. A level that has been calm for longer than `overMs` begins
  * again with the shortest time.
