@@ -212,7 +212,6 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
     ...stored,
     flight: { ...unlimited, ...stored.flight },
     unrest: { ...calm, ...stored.unrest },
-    looks: { ...noLooks, ...stored.looks },
     windows: (stored.windows ?? []).map((window) => ({ ...window, loweredAtMs: window.loweredAtMs ?? 0 })),
     penalty: penalty && 'evidence' in penalty ? penalty : null,
     suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,

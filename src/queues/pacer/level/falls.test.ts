@@ -41,7 +41,7 @@ describe('a limit that falls to a few requests a second and stays there', () => 
     ['sliding', true, 0.8],
     ['bucket', false, 0.95],
     ['bucket', true, 0.95],
-  ] as const)('is followed, and its refusals end: %s, busy: %s', (kind, isBusy, use) => {
+  ] as const)('is followed, and its refusals become fewer: %s, busy: %s', (kind, isBusy, use) => {
     const between = afterFall(kind, isBusy)
     expect(between(10, 30).use).toBeGreaterThanOrEqual(use - 0.1)
     const then = between(30, 75)

@@ -14,11 +14,9 @@ const firstOks = 120
 /** The first half minute of a run is spent on finding the level. */
 const settlesMs = 25_000
 const rarer = 1.5
-/**
- * An even spacing and a sliding window refuse every look at once, and a window some of them: the first that is refused so after so
- * many others is the last one. So many as `enough` are never survived.
- */
+/** An even spacing and a sliding window refuse every look at once: the first that is refused so after so many others is the last. */
 const fewest = 3
+/** So many are never survived. */
 const enough = 50
 /** A look is not taken directly after a refusal: a bucket is empty then. */
 const restSeconds = 2
