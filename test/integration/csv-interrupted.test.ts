@@ -81,7 +81,7 @@ describe('a run that is killed', () => {
 
 describe('a run that is interrupted', () => {
   test('ends with 130, has lost nothing, and pays for nothing twice when it goes on', async () => {
-    const count = sized(150, 50)
+    const count = sized(150, 80)
     const file = makeFile(Array.from({ length: count }, (_, index) => `stopped-${index}`))
     await desk.write('in.csv', file.csv)
     const since = counter()

@@ -88,6 +88,9 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     },
     onLongWait: leave,
   })
+  // At once: a busy ledger may take seconds to tell the progress that is being asked for, and the workers would buy meanwhile.
+  signal.addEventListener('abort', stopWorkers, { once: true })
+  if (signal.aborted) stopWorkers()
   const maintenance = await startMaintenance(context, ['worker'], {
     searchableAtEnd: options.searchableAtEnd ?? false,
   })
@@ -102,6 +105,10 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     // While the ledger is out of reach nothing is bought.
     onError: () => {},
   })
+  function stopWorkers(): void {
+    // It is awaited at the end, where its error is told.
+    runtime.stop(graceMs).catch(() => {})
+  }
   /** Called when the source refuses requests for too long to wait: the rest of the work stays in the ledger. */
   function leave(ms: number, reason: string): void {
     if (halt.signal.aborted) return
@@ -132,6 +139,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     await untilDone(context, options, stop)
     if (await runs.stopOf(run.id)) await untilArrived(context, run.id, signal)
   } finally {
+    signal.removeEventListener('abort', stopWorkers)
     await Promise.all([watch.stop(), maintenance.stop(), runtime.stop(graceMs)])
     context.connectors.delete(connector.name)
   }

@@ -25,7 +25,10 @@ export interface WorkerRuntime {
   advance: Advance
   /** Enqueues new lookups at once, without waiting for the next poll. */
   wake(): void
-  /** Takes no new work and gives active work this long to end. Unfinished work is continued from the ledger at the next start. */
+  /**
+   * Takes no new work from this call on, and gives active work this long to end. Unfinished work is continued from the ledger at
+   * the next start. Called again, it waits for the first call.
+   */
   stop(graceMs: number): Promise<void>
 }
 
@@ -50,11 +53,12 @@ export async function startWorkerRuntime(
   const onError = (error: unknown) =>
     workLog.warn({ problem: describeError(error) }, 'a worker met an error and continues')
 
+  let stopping: Promise<void> | undefined
   const flushes = new Map<string, NodeJS.Timeout>()
   /** Records that become ready within a moment are written in one batch. */
   function flushSoon(group: { connector: string; entity: string }): void {
     const id = `${group.connector}/${group.entity}`
-    if (flushes.has(id)) return
+    if (stopping || flushes.has(id)) return
     const timer = setTimeout(() => {
       flushes.delete(id)
       flushNow(group)
@@ -65,7 +69,7 @@ export async function startWorkerRuntime(
   /** Looks again at records that wait for others. A process that dies before leaves them to the sweep. */
   function flushAfter(group: { connector: string; entity: string }, ms: number): void {
     const id = `${group.connector}/${group.entity}`
-    if (gathering.has(id)) return
+    if (stopping || gathering.has(id)) return
     const timer = setTimeout(() => {
       gathering.delete(id)
       flushNow(group)
@@ -176,13 +180,16 @@ export async function startWorkerRuntime(
   ]
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
+  /** All at once: a statement of the sweep may take seconds, and the workers would buy meanwhile. */
+  async function stopAll(graceMs: number): Promise<void> {
+    const loops = [sweep, enqueuer].map((loop) => loop.stop())
+    await Promise.all([...loops, ...workers.map((worker) => worker.close(graceMs))])
+    for (const timer of [...flushes.values(), ...gathering.values()]) clearTimeout(timer)
+  }
+
   return {
     advance,
     wake: () => enqueuer.wake(),
-    async stop(graceMs) {
-      await Promise.all([sweep.stop(), enqueuer.stop()])
-      await Promise.all(workers.map((worker) => worker.close(graceMs)))
-      for (const timer of [...flushes.values(), ...gathering.values()]) clearTimeout(timer)
-    },
+    stop: (graceMs) => (stopping ??= stopAll(graceMs)),
   }
 }
