@@ -105,24 +105,28 @@ describe('the text by which a record is found', () => {
       ).rows[0]?.count
     const later = (ms: number) => new Date(now.getTime() + ms)
     for (let i = 0; i < 35; i += 1) await record(`n${i}`, { lastName: 'Lee' }, { at: minutesAgo(30) })
-    for (const each of ['late', 'later']) await record(each, { lastName: 'Lee' }, { at: minutesAgo(30) })
+    for (const each of ['soon', 'late', 'later']) await record(each, { lastName: 'Lee' }, { at: minutesAgo(30) })
     while ((await page()) > 0);
     now = later(1_000)
     // More than a page, all at one time.
     await end('n%', now)
     now = later(1_000)
     expect(await page()).toBe(10)
-    // A transaction that began before them is committed now.
-    await end('late', later(-2_000))
+    // Transactions that began before them are committed now: one soon after, which the next page meets, and one long after.
+    await end('soon', later(-2_000))
+    await end('late', later(-20_000))
     expect(await page()).toBe(10)
-    expect([await found('late'), await found('n%')]).toEqual([0, 20])
+    expect(await found('soon')).toBe(1)
+    expect([await found('late'), await found('n%')]).toEqual([0, 19])
     now = later(30_000)
     expect(await page()).toBe(10)
     expect(await found('late')).toBe(1)
     await end('later', later(-40_000))
-    expect(await page()).toBe(6)
+    expect(await page()).toBe(7)
     expect([await found('later'), await found('n%')]).toEqual([0, 35])
-    // Everything is read: the next page looks back.
+    // Everything is read. Its last five minutes are read again twice a minute, and not with each page.
+    expect(await page()).toBe(0)
+    now = later(30_000)
     expect(await page()).toBe(1)
     expect(await found('later')).toBe(1)
     expect(await page()).toBe(0)

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { NamedRecord, RecordIndex } from '../../domain/ports/record-index.ts'
 import { identifiersOf, type Identifier } from '../../domain/subjects/identifiers.ts'
 import { recordIdentities, type RecordIdentity } from '../../domain/subjects/record-identities.ts'
@@ -66,10 +66,10 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
       // `not in` is answered from a hash of the list; `not exists` compares each entry with each.
       if (replaces)
         await sql`
-          delete from record_identities where connector = ${connector} and entity = ${entity}
-            and record_id = any(${ids}::text[]) and (record_id, kind, value) not in (
+          delete from record_identities where ctid = any(array(
+            select kept.ctid from ${entriesOf(connector, entity, ids)} where (record_id, kind, value) not in (
               select given.id, given.kind, given.value
-              from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, kind text, value text))`.execute(
+              from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, kind text, value text))))`.execute(
           tx,
         )
       if (unread.length > 0)
@@ -107,8 +107,7 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
       with given as (
         select id, kind, value from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, kind text, value text)
       ), kept as (
-        select record_id as id, kind, value, seen_at from record_identities
-        where connector = ${connector} and entity = ${entity} and record_id = any(${[...ids]}::text[])
+        select record_id as id, kind, value, seen_at from ${entriesOf(connector, entity, ids)}
       )
       select not exists (
           select from given where not exists (
@@ -154,8 +153,7 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     async identitiesOf(connector, entity, ids) {
       if (ids.length === 0) return []
       const { rows } = await sql<IndexedRecord>`
-        select kind, value, connector, entity, record_id as "recordId" from record_identities
-        where connector = ${connector} and entity = ${entity} and record_id = any(${[...ids]}::text[])
+        select kind, value, connector, entity, record_id as "recordId" from ${entriesOf(connector, entity, ids)}
         order by "recordId", kind, value`.execute(db)
       return rows
     },
@@ -163,12 +161,24 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     async profilesOf(connector, entity, ids) {
       if (ids.length === 0) return new Map()
       const { rows } = await sql<{ id: string; profiles: string[] }>`
-        select record_id as id, array_agg(value order by value) as profiles from record_identities
-        where connector = ${connector} and entity = ${entity} and record_id = any(${[...ids]}::text[]) and kind = 'profile'
+        select record_id as id, array_agg(value order by value) as profiles
+        from ${entriesOf(connector, entity, ids)} where kind = 'profile'
         group by record_id`.execute(db)
       return new Map(rows.map(({ id, profiles }) => [id, profiles]))
     },
   }
+}
+
+/**
+ * The entries of these records. Each record is looked for by itself (`offset 0`), which only the key's index can answer. Statistics
+ * from before the first scan say that an object has one entry, and by them all of its entries were read for each record.
+ */
+function entriesOf(connector: string, entity: string, ids: readonly string[]): RawBuilder<unknown> {
+  return sql`(select distinct unnest(${[...ids]}::text[]) as id) as asked cross join lateral (
+    select ctid, record_identities.* from record_identities
+    where connector = ${connector} and entity = ${entity} and record_id = asked.id
+    offset 0
+  ) as kept`
 }
 
 async function lockObject(tx: Database, connector: string, entity: string): Promise<void> {

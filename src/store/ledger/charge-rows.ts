@@ -5,12 +5,14 @@ import type { Tables } from '../database/tables/schema.ts'
 /**
  * The charges of each of these lookups, and of the batches in which it was a member. Used as `from ${paidFor(keys)}`, with
  * `wanted` as a column beside the charge's own. Each lookup has a list of keys instead of an `or`, which would use no index:
- * every purchase would then read all charges.
+ * every purchase would then read all charges. `offset 0` keeps the conditions around it out: by its states and times a lookup's
+ * charges were looked for in other indexes beside its own, each with all charges of the day.
  */
 export function paidFor(keys: readonly string[], columns: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`unnest(${[...keys]}::text[]) as asked (wanted) cross join lateral (
     select ${columns} from charges
     where lookup_key = any(array(select bundle_key from bundle_members where bundle_members.lookup_key = wanted) || wanted)
+    offset 0
   ) as charge`
 }
 

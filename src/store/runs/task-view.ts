@@ -49,7 +49,8 @@ interface Row extends Omit<TaskView, 'costAtomic' | 'currency'> {
 
 export function createTaskViews(db: Database): TaskViews {
   async function view(where: ReturnType<typeof sql>): Promise<TaskView[]> {
-    // A lookup that several tasks of a run waited for counts as a cost of the first of them.
+    // A lookup that several tasks of a run waited for counts as a cost of the first of them. The task of a press is the first of
+    // its run, and its person waits: all tasks of the ledger were read to find none before it.
     const { rows } = await sql<Row>`
       select tasks.id, tasks.run_id as "runId", connector, object, entity, record_id as "recordId", recipe, trigger,
         ${tokensOf} as tokens, tasks.status, tasks.reason, patch,
@@ -62,8 +63,8 @@ export function createTaskViews(db: Database): TaskViews {
         from charges
         where charges.run_id = tasks.run_id and charges.state = 'settled'
           and (charges.lookup_key = any(tasks.steps) or charges.lookup_key = tasks.waiting_for)
-          and not exists (select 1 from tasks as earlier where earlier.run_id = tasks.run_id
-            and earlier.ordinal < tasks.ordinal and charges.lookup_key = any(earlier.steps))
+          and (tasks.ordinal = 1 or not exists (select 1 from tasks as earlier where earlier.run_id = tasks.run_id
+            and earlier.ordinal < tasks.ordinal and charges.lookup_key = any(earlier.steps)))
       ) as cost on true
       ${where}`.execute(db)
     return rows.map(({ paidAtomic, creditAtomic, ...row }) => ({

@@ -12,15 +12,15 @@ const lockId = 7_290_018
 /** The rows of `meta` that say how far the tasks were read: by id, and by the time at which they ended. */
 const readUpTo = 'tasks_searchable'
 const endedUpTo = 'tasks_searchable_ended'
-/** The row of `meta` with the time of the last look back while tasks end faster than they are read; empty when all are read. */
+/** The row of `meta` with the time of the last look back over the whole of both overlaps. */
 const lookedBackAt = 'tasks_searchable_looked_back'
 /** So many ids before the last one are looked at again: a page of tasks with lower ids may be committed later. */
-const idOverlap = 5_000
+const idOverlap = { whole: 5_000, short: 500 }
 /** Clocks of several machines differ, and a transaction shows its rows when it is committed. */
-const endOverlapMs = 5 * 60_000
+const endOverlapMs = { whole: 5 * 60_000, short: 5_000 }
 /**
- * While pages are full, the overlap is read this often, and not with each page: at a thousand a second it is 300,000 tasks, and a page
- * has some hundred.
+ * The whole overlap is read this often, and a short one with each page: at a thousand a second it is 300,000 tasks, and a page has some
+ * hundred.
  */
 const lookBackEveryMs = 30_000
 
@@ -47,8 +47,14 @@ export async function indexTasks(
   { hosts, now, limit }: { hosts: readonly string[]; now: () => Date; limit: number },
 ): Promise<number> {
   return inTurn(db, async (tx) => {
-    const added = await readNew(tx, limit)
-    const ended = await readEnded(tx, limit, now())
+    const at = now()
+    const lookedBack = Date.parse((await readMeta(tx, lookedBackAt)) ?? '')
+    const looksBack = !(Math.abs(at.getTime() - lookedBack) < lookBackEveryMs)
+    const overlap = looksBack ? 'whole' : 'short'
+    const added = await readNew(tx, limit, overlap)
+    const ended = await readEnded(tx, limit, overlap, at)
+    // A page that late tasks fill may have left some of them.
+    if (looksBack && added.length < limit) await writeMeta(tx, lookedBackAt, at.toISOString())
     await store(tx, [...added, ...ended], hosts)
     return added.length + ended.length
   })
@@ -60,7 +66,7 @@ export async function indexNewTasks(
   { hosts, limit }: { hosts: readonly string[]; limit: number },
 ): Promise<number> {
   return inTurn(db, async (tx) => {
-    const added = await readNew(tx, limit)
+    const added = await readNew(tx, limit, 'whole')
     await store(tx, added, hosts)
     return added.length
   })
@@ -85,11 +91,15 @@ export async function unsearchable(db: Database, most: number): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
+async function readNew(
+  tx: Transaction<Tables>,
+  limit: number,
+  overlap: keyof typeof idOverlap,
+): Promise<Read[]> {
   const before = Number((await readMeta(tx, readUpTo)) ?? 0)
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
-    where tasks.id > ${Math.max(0, before - idOverlap)} and runs.state <> 'planned'
+    where tasks.id > ${Math.max(0, before - idOverlap[overlap])} and runs.state <> 'planned'
       and not exists (select from task_words where task_id = tasks.id)
     order by tasks.id limit ${limit}`.execute(tx)
   const last = Number(rows.at(-1)?.id ?? 0)
@@ -97,23 +107,23 @@ async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> 
   return rows
 }
 
-async function readEnded(tx: Transaction<Tables>, limit: number, at: Date): Promise<Read[]> {
+async function readEnded(
+  tx: Transaction<Tables>,
+  limit: number,
+  overlap: keyof typeof endOverlapMs,
+  at: Date,
+): Promise<Read[]> {
   const before = new Date((await readMeta(tx, endedUpTo)) ?? at)
-  const lookedBack = Date.parse((await readMeta(tx, lookedBackAt)) ?? '')
-  const looksBack = !(Math.abs(at.getTime() - lookedBack) < lookBackEveryMs)
   // Tasks that end together have one time, and a page may end between them.
-  const since = new Date(before.getTime() - (looksBack ? endOverlapMs : 1))
+  const since = new Date(before.getTime() - endOverlapMs[overlap])
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
       join task_words on task_id = tasks.id
     where tasks.status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${since}
       and date_trunc('milliseconds', updated_at) > seen_at
     order by updated_at limit ${limit}`.execute(tx)
-  const isFull = rows.length >= limit
-  const upTo = isFull ? (rows.at(-1)?.at ?? at) : at
+  const upTo = rows.length >= limit ? (rows.at(-1)?.at ?? at) : at
   await writeMeta(tx, endedUpTo, upTo.toISOString())
-  if (!isFull) await writeMeta(tx, lookedBackAt, '')
-  else if (looksBack) await writeMeta(tx, lookedBackAt, at.toISOString())
   return rows
 }
 
