@@ -105,7 +105,8 @@ describe('the text by which a record is found', () => {
       ).rows[0]?.count
     const later = (ms: number) => new Date(now.getTime() + ms)
     for (let i = 0; i < 35; i += 1) await record(`n${i}`, { lastName: 'Lee' }, { at: minutesAgo(30) })
-    for (const each of ['soon', 'late', 'later']) await record(each, { lastName: 'Lee' }, { at: minutesAgo(30) })
+    for (const each of ['soon', 'late', 'later'])
+      await record(each, { lastName: 'Lee' }, { at: minutesAgo(30) })
     while ((await page()) > 0);
     now = later(1_000)
     // More than a page, all at one time.

@@ -6,6 +6,7 @@ import { createFieldWriteLedger } from '../../src/store/writes/field-writes.ts'
 import { oldestPress } from '../../src/store/views/metrics.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
+import { planOf } from '../support/plan-of.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -52,27 +53,15 @@ test('a table that fills is looked at each time that it has doubled, and not in 
   expect(await believed()).toBeGreaterThan(10_000)
 })
 
-test('the embedded ledger sorts no sample of what no condition asks for', async () => {
+test('no sample is sorted of what no condition asks for', async () => {
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_stats where tablename = 'tasks'`.execute(database.db)
   const known = rows.map(({ name }) => name)
   expect(known).toEqual(expect.arrayContaining(['id', 'run_id', 'status', 'updated_at']))
+  // A server's own analysis, which comes when it will, has all of them.
   if (database.kind === 'pglite') expect(known).not.toContain('identity')
-  else expect(known).toContain('identity')
+  expect(queries.map((query) => query.sql)).toContainEqual(expect.stringMatching(/^analyze "tasks" \("id", /))
 })
-
-/** Returns the plan of a statement that was sent and contains a text. */
-async function planOf(text: string): Promise<string> {
-  const found = queries.findLast((query) => query.sql.includes(text))
-  if (!found) throw new Error(`no statement has ${text}`)
-  const parameters = found.parameters as unknown[]
-  const pieces = found.sql.split(/\$\d+/).flatMap((part, at) => {
-    const value = at < parameters.length ? [sql`${parameters[at]}`] : []
-    return [sql.raw(part), ...value]
-  })
-  const { rows } = await sql<Record<string, string>>`explain ${sql.join(pieces, sql``)}`.execute(database.db)
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
-}
 
 // Statistics of a night's beginning say that every task is of one run and waits for its lookup. Presses come after it, and the
 // writer and the load shed ask about them many times a second.
@@ -94,8 +83,8 @@ test('questions about the tasks of a press do not read the tasks of a night', as
   queries = []
   expect(await press.tasks.readyState('nightly', 'company')).toMatchObject({ hot: 1, moreToCome: true })
   expect(await oldestPress(db)).toBeInstanceOf(Date)
-  expect(await planOf('with open as')).not.toContain('Seq Scan on tasks')
-  expect(await planOf('min(runs.started_at)')).not.toContain('Seq Scan on tasks')
+  expect(await planOf(database.db, queries, 'with open as')).not.toContain('Seq Scan on tasks')
+  expect(await planOf(database.db, queries, 'min(runs.started_at)')).not.toContain('Seq Scan on tasks')
 })
 
 // Statistics of a moment without intents say that no write is one. The outcomes of a batch are stored in one transaction, for which
@@ -138,7 +127,7 @@ test('storing the outcomes of a batch does not compare each of its fields with e
     where state = 'written' and task_id = any(${batch.map(String)}::bigint[])`.execute(db)
   expect(rows).toEqual([{ writes: 1_200 }])
   for (const part of ['with new as', 'select key from lookups', 'with mine as'])
-    expect(await planOf(part)).not.toContain('Join Filter')
+    expect(await planOf(database.db, queries, part)).not.toContain('Join Filter')
 })
 
 test.each([
