@@ -53,14 +53,13 @@ test('a table that fills is looked at each time that it has doubled, and not in 
   expect(await believed()).toBeGreaterThan(10_000)
 })
 
-test('no sample is sorted of what no condition asks for', async () => {
+test('the embedded ledger sorts no sample of what no condition asks for', async () => {
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_stats where tablename = 'tasks'`.execute(database.db)
   const known = rows.map(({ name }) => name)
   expect(known).toEqual(expect.arrayContaining(['id', 'run_id', 'status', 'updated_at']))
-  // A server's own analysis, which comes when it will, has all of them.
   if (database.kind === 'pglite') expect(known).not.toContain('identity')
-  expect(queries.map((query) => query.sql)).toContainEqual(expect.stringMatching(/^analyze "tasks" \("id", /))
+  else expect(known).toContain('identity')
 })
 
 // Statistics of a night's beginning say that every task is of one run and waits for its lookup. Presses come after it, and the

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
+import { isEmbedded } from './embedded.ts'
 
 /** The tables that a run fills. */
 const tables = [
@@ -39,11 +40,11 @@ export function createStatistics(db: Database): { refresh(): Promise<void> } {
 }
 
 /**
- * Only the columns by which rows are found: to sort a sample of answers, patches and words takes longer than all others together, a
- * second of a server's processor for 36,000 tasks, and no condition asks for what is in them. On the embedded ledger it takes the thread
- * of everything else.
+ * On the embedded ledger, where it takes the thread of everything else, only the columns by which rows are found: to sort a sample of
+ * answers and patches takes longer than all others together, and no condition asks for what is in them.
  */
 async function columnsFor(db: Database, table: string): Promise<RawBuilder<unknown>> {
+  if (!isEmbedded(db)) return sql``
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_attribute join pg_type on pg_type.oid = atttypid
     where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped
