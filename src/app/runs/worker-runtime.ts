@@ -54,11 +54,12 @@ export async function startWorkerRuntime(
     workLog.warn({ problem: describeError(error) }, 'a worker met an error and continues')
 
   let stopping: Promise<void> | undefined
+  let isOver = false
   const flushes = new Map<string, NodeJS.Timeout>()
   /** Records that become ready within a moment are written in one batch. */
   function flushSoon(group: { connector: string; entity: string }): void {
     const id = `${group.connector}/${group.entity}`
-    if (stopping || flushes.has(id)) return
+    if (isOver || flushes.has(id)) return
     const timer = setTimeout(() => {
       flushes.delete(id)
       flushNow(group)
@@ -69,7 +70,7 @@ export async function startWorkerRuntime(
   /** Looks again at records that wait for others. A process that dies before leaves them to the sweep. */
   function flushAfter(group: { connector: string; entity: string }, ms: number): void {
     const id = `${group.connector}/${group.entity}`
-    if (stopping || gathering.has(id)) return
+    if (isOver || gathering.has(id)) return
     const timer = setTimeout(() => {
       gathering.delete(id)
       flushNow(group)
@@ -184,6 +185,7 @@ export async function startWorkerRuntime(
   async function stopAll(graceMs: number): Promise<void> {
     const loops = [sweep, enqueuer].map((loop) => loop.stop())
     await Promise.all([...loops, ...workers.map((worker) => worker.close(graceMs))])
+    isOver = true
     for (const timer of [...flushes.values(), ...gathering.values()]) clearTimeout(timer)
   }
 

@@ -12,10 +12,10 @@ const lockId = 7_290_018
 /** The rows of `meta` that say how far the tasks were read: by id, and by the time at which they ended. */
 const readUpTo = 'tasks_searchable'
 const endedUpTo = 'tasks_searchable_ended'
-/** The row of `meta` with the time of the last look back over the whole of both overlaps. */
+/** The row of `meta` with the time of the last look back over the whole overlap. */
 const lookedBackAt = 'tasks_searchable_looked_back'
 /** So many ids before the last one are looked at again: a page of tasks with lower ids may be committed later. */
-const idOverlap = { whole: 5_000, short: 500 }
+const idOverlap = 5_000
 /** Clocks of several machines differ, and a transaction shows its rows when it is committed. */
 const endOverlapMs = { whole: 5 * 60_000, short: 5_000 }
 /**
@@ -40,7 +40,8 @@ interface Read {
  * - A page's words and its place are stored in one transaction: killed in between, it is read again.
  * - A second process finds the lock taken and leaves the page to the first.
  * - A subject is forgotten after its task was read and before the words are stored: the words come back, with the time of the
- *   reading. Forgetting changes the task's own time, so the next pass reads it again and stores no words.
+ *   reading. Forgetting changes the task's own time, so the next pass reads it again and stores no words, or the next whole look where
+ *   forgetting took longer than the short overlap.
  */
 export async function indexTasks(
   db: Database,
@@ -50,11 +51,9 @@ export async function indexTasks(
     const at = now()
     const lookedBack = Date.parse((await readMeta(tx, lookedBackAt)) ?? '')
     const looksBack = !(Math.abs(at.getTime() - lookedBack) < lookBackEveryMs)
-    const overlap = looksBack ? 'whole' : 'short'
-    const added = await readNew(tx, limit, overlap)
-    const ended = await readEnded(tx, limit, overlap, at)
-    // A page that late tasks fill may have left some of them.
-    if (looksBack && added.length < limit) await writeMeta(tx, lookedBackAt, at.toISOString())
+    const added = await readNew(tx, limit)
+    const ended = await readEnded(tx, limit, looksBack ? 'whole' : 'short', at)
+    if (looksBack) await writeMeta(tx, lookedBackAt, at.toISOString())
     await store(tx, [...added, ...ended], hosts)
     return added.length + ended.length
   })
@@ -66,7 +65,7 @@ export async function indexNewTasks(
   { hosts, limit }: { hosts: readonly string[]; limit: number },
 ): Promise<number> {
   return inTurn(db, async (tx) => {
-    const added = await readNew(tx, limit, 'whole')
+    const added = await readNew(tx, limit)
     await store(tx, added, hosts)
     return added.length
   })
@@ -91,15 +90,11 @@ export async function unsearchable(db: Database, most: number): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-async function readNew(
-  tx: Transaction<Tables>,
-  limit: number,
-  overlap: keyof typeof idOverlap,
-): Promise<Read[]> {
+async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
   const before = Number((await readMeta(tx, readUpTo)) ?? 0)
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
-    where tasks.id > ${Math.max(0, before - idOverlap[overlap])} and runs.state <> 'planned'
+    where tasks.id > ${Math.max(0, before - idOverlap)} and runs.state <> 'planned'
       and not exists (select from task_words where task_id = tasks.id)
     order by tasks.id limit ${limit}`.execute(tx)
   const last = Number(rows.at(-1)?.id ?? 0)
