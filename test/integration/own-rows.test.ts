@@ -7,7 +7,7 @@ import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 import { planOf } from '../support/plan-of.ts'
 
-// What a press and a purchase ask for is a row or two. By statistics of a moment before, all rows of a day looked cheaper.
+// A press and a purchase ask for a row or two. By statistics of a moment before, all rows of a day looked cheaper.
 
 let database: OpenDatabase
 let close: () => Promise<void>
