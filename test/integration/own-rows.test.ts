@@ -1,28 +1,17 @@
-import { sql, type LogEvent } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
 import { createRecordIndex } from '../../src/store/identities/record-index.ts'
 import { createTaskViews } from '../../src/store/runs/task-view.ts'
-import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
-import { planOf } from '../support/plan-of.ts'
+import { useWatchedLedger } from '../support/watched-ledger.ts'
 
 // A press and a purchase ask for a row or two. By statistics of a moment before, all rows of a day looked cheaper.
 
-let database: OpenDatabase
-let close: () => Promise<void>
-let queries: LogEvent['query'][] = []
+const ledger = useWatchedLedger()
 const now = () => new Date('2026-05-05T05:05:05Z')
 
-beforeAll(
-  async () =>
-    void ({ database, close } = await openFreshLedger({ onQuery: ({ query }) => void queries.push(query) })),
-)
-afterAll(() => close())
-beforeEach(() => void (queries = []))
-
 test('the index of identities reads the entries of a record, also by statistics from before its first scan', async () => {
-  const { db } = database
+  const { db } = ledger.database
   const index = createRecordIndex(db, { now, hosts: [], suppressed: async () => new Set() })
   const record = (id: string, domain: string) => [{ id, object: 'company' as const, identity: { domain } }]
   await index.keep('crm', 'companies', record('first', 'first.example'))
@@ -37,15 +26,15 @@ test('the index of identities reads the entries of a record, also by statistics 
   ])
   expect(await index.identitiesOf('crm', 'companies', ['78'])).toMatchObject([{ value: '78.example' }])
   for (const part of ['as known', 'delete from record_identities', 'order by "recordId"']) {
-    const plan = await planOf(db, queries, part)
+    const plan = await ledger.planOf(part)
     expect(plan).toMatch(/Index Cond: .*record_id = /)
     expect(plan).not.toMatch(/Filter: .*record_id = ANY/)
   }
 })
 
 test('a purchase reads the charges of its lookup, and not those of the day beside them', async () => {
-  const { db } = database
-  const { run, keys, journal } = await openLedgerRun(database, { lookups: 40, now })
+  const { db } = ledger.database
+  const { run, keys, journal } = await openLedgerRun(ledger.database, { lookups: 40, now })
   await sql`
     insert into lookups (key, operation, request, state, run_id, connector, hot, due_at, answered_at)
     select 'other|' || number, 'company.profile', '{}', 'answered', ${run.id}, 'csv', false, ${now()}, ${now()}
@@ -58,23 +47,23 @@ test('a purchase reads the charges of its lookup, and not those of the day besid
     from lookups, generate_series(1, 3) as place`
   await charges.execute(db)
   await sql`analyze charges, lookups, bundle_members`.execute(db)
-  queries = []
+  ledger.forgetStatements()
   expect(await Promise.all(keys.map((key) => journal.unanswered(key)))).toHaveLength(40)
-  const plan = await planOf(db, queries, 'as asked (wanted) cross join lateral')
+  const plan = await ledger.planOf('as asked (wanted) cross join lateral')
   expect(plan).toContain('charges_lookup_key_attempt_key')
   expect(plan).not.toMatch(/charges_created|charges_untouched|Seq Scan on charges/)
 })
 
 test('the answer to a press is composed without reading the tasks of the night', async () => {
-  const { db } = database
-  const night = await openLedgerRun(database, { lookups: 1, now })
+  const { db } = ledger.database
+  const night = await openLedgerRun(ledger.database, { lookups: 1, now })
   await sql`
     insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
     select ${night.run.id}, number, number::text, '{}', 'written', ${now()} from generate_series(1, 5000) as number`.execute(
     db,
   )
   await sql`analyze tasks`.execute(db)
-  const press = await openLedgerRun(database, { lookups: 1, now })
+  const press = await openLedgerRun(ledger.database, { lookups: 1, now })
   const [key] = press.keys
   const charge = await press.reserve(key!, [{ scope: 'run:press', capAtomic: 20_000n }])
   await sql`update charges set state = 'settled' where id = ${charge.id}`.execute(db)
@@ -89,6 +78,6 @@ test('the answer to a press is composed without reading the tasks of the night',
     { costAtomic: 0n },
   ])
   expect(await views.get([rows[0]!.id])).toMatchObject([{ costAtomic: 10_000n }])
-  const plan = await planOf(db, queries, 'as "paidAtomic"', { analyze: true })
+  const plan = await ledger.planOf('as "paidAtomic"', { analyze: true })
   expect(plan).toMatch(/on tasks earlier.*never executed/)
 })

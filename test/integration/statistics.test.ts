@@ -1,34 +1,26 @@
-import { sql, type LogEvent } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
 import { createStatistics } from '../../src/store/database/analyse-tables.ts'
 import { createFieldWriteLedger } from '../../src/store/writes/field-writes.ts'
 import { oldestPress } from '../../src/store/views/metrics.ts'
-import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
-import { planOf } from '../support/plan-of.ts'
+import { useWatchedLedger } from '../support/watched-ledger.ts'
 
-let database: OpenDatabase
-let close: () => Promise<void>
-let queries: LogEvent['query'][] = []
+const ledger = useWatchedLedger()
 const now = () => new Date('2026-05-05T05:05:05Z')
-
-beforeAll(
-  async () =>
-    void ({ database, close } = await openFreshLedger({ onQuery: ({ query }) => void queries.push(query) })),
-)
-afterAll(() => close())
 
 /** Returns the number of tasks that the planner assumes; -1: it has never looked. */
 async function believed(): Promise<number> {
   const { rows } = await sql<{ tuples: number }>`
-    select reltuples::float8 as tuples from pg_class where oid = 'tasks'::regclass`.execute(database.db)
+    select reltuples::float8 as tuples from pg_class where oid = 'tasks'::regclass`.execute(
+    ledger.database.db,
+  )
   return rows[0]?.tuples ?? 0
 }
 
 test('a table that fills is looked at each time that it has doubled, and not in between', async () => {
-  const { db } = database
-  const { run } = await openLedgerRun(database, { lookups: 0, now })
+  const { db } = ledger.database
+  const { run } = await openLedgerRun(ledger.database, { lookups: 0, now })
   let ordinal = 0
   async function fill(count: number): Promise<void> {
     await sql`
@@ -55,42 +47,42 @@ test('a table that fills is looked at each time that it has doubled, and not in 
 
 test('the embedded ledger sorts no sample of what no condition asks for', async () => {
   const { rows } = await sql<{ name: string }>`
-    select attname as name from pg_stats where tablename = 'tasks'`.execute(database.db)
+    select attname as name from pg_stats where tablename = 'tasks'`.execute(ledger.database.db)
   const known = rows.map(({ name }) => name)
   expect(known).toEqual(expect.arrayContaining(['id', 'run_id', 'status', 'updated_at']))
-  if (database.kind === 'pglite') expect(known).not.toContain('identity')
+  if (ledger.database.kind === 'pglite') expect(known).not.toContain('identity')
   else expect(known).toContain('identity')
 })
 
 // Statistics of a night's beginning say that every task is of one run and waits for its lookup. Presses come after it, and the
 // writer and the load shed ask about them many times a second.
 test('questions about the tasks of a press do not read the tasks of a night', async () => {
-  const { db } = database
-  const night = await openLedgerRun(database, { lookups: 1, now, connector: 'nightly' })
+  const { db } = ledger.database
+  const night = await openLedgerRun(ledger.database, { lookups: 1, now, connector: 'nightly' })
   await sql`
     insert into tasks (run_id, ordinal, record_id, identity, status, waiting_for, updated_at)
     select ${night.run.id}, number, number::text, '{"name":"a company of some length"}', 'looking_up', ${night.keys[0]}, ${now()}
     from generate_series(1, 20000) as number`.execute(db)
   await sql`analyze`.execute(db)
-  const press = await openLedgerRun(database, { lookups: 0, now, connector: 'nightly' })
+  const press = await openLedgerRun(ledger.database, { lookups: 0, now, connector: 'nightly' })
   await sql`update runs set trigger = 'button', state = 'working', scanned_at = ${now()} where id = ${press.run.id}`.execute(
     db,
   )
   await sql`
     insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
     values (${press.run.id}, 1, '1', '{}', 'ready', ${now()})`.execute(db)
-  queries = []
+  ledger.forgetStatements()
   expect(await press.tasks.readyState('nightly', 'company')).toMatchObject({ hot: 1, moreToCome: true })
   expect(await oldestPress(db)).toBeInstanceOf(Date)
-  expect(await planOf(database.db, queries, 'with open as')).not.toContain('Seq Scan on tasks')
-  expect(await planOf(database.db, queries, 'min(runs.started_at)')).not.toContain('Seq Scan on tasks')
+  expect(await ledger.planOf('with open as')).not.toContain('Seq Scan on tasks')
+  expect(await ledger.planOf('min(runs.started_at)')).not.toContain('Seq Scan on tasks')
 })
 
 // Statistics of a moment without intents say that no write is one. The outcomes of a batch are stored in one transaction, for which
 // everybody waits on the embedded pair.
 test('storing the outcomes of a batch does not compare each of its fields with each', async () => {
-  const { db } = database
-  const { run } = await openLedgerRun(database, { lookups: 0, now, connector: 'written' })
+  const { db } = ledger.database
+  const { run } = await openLedgerRun(ledger.database, { lookups: 0, now, connector: 'written' })
   const written = Array.from({ length: 12 }, (_, at) => `field_${at}`)
   let made = 0
   async function fill(count: number, state: 'intended' | 'written'): Promise<bigint[]> {
@@ -118,7 +110,7 @@ test('storing the outcomes of a batch does not compare each of its fields with e
   await fill(300, 'written')
   await sql`analyze`.execute(db)
   const batch = await fill(100, 'intended')
-  queries = []
+  ledger.forgetStatements()
   const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
   await createFieldWriteLedger(db, { now }).confirmWrites(batch.map((id) => ({ id, ...outcome })))
   const { rows } = await sql<{ writes: number }>`
@@ -126,7 +118,7 @@ test('storing the outcomes of a batch does not compare each of its fields with e
     where state = 'written' and task_id = any(${batch.map(String)}::bigint[])`.execute(db)
   expect(rows).toEqual([{ writes: 1_200 }])
   for (const part of ['with new as', 'select key from lookups', 'with mine as'])
-    expect(await planOf(database.db, queries, part)).not.toContain('Join Filter')
+    expect(await ledger.planOf(part)).not.toContain('Join Filter')
 })
 
 test.each([
@@ -135,7 +127,7 @@ test.each([
 ] as const)(
   'the writes of 60 records are pages on %s, between which others have their turn',
   async (kind, outcomes, intents) => {
-    const { run, tasks } = await openLedgerRun(database, { lookups: 0, now, connector: kind })
+    const { run, tasks } = await openLedgerRun(ledger.database, { lookups: 0, now, connector: kind })
     const page = Array.from({ length: 60 }, (_, at) => `${at}`).map((recordId, at) => ({
       ordinal: at + 1,
       recordId,
@@ -148,10 +140,10 @@ test.each([
     }))
     await tasks.insertPage(run.id, page, '')
     const { rows } = await sql<{ id: bigint; record: string }>`
-    select id, record_id as record from tasks where run_id = ${run.id}`.execute(database.db)
+    select id, record_id as record from tasks where run_id = ${run.id}`.execute(ledger.database.db)
     const written = Array.from({ length: 15 }, (_, at) => `field_${at}`)
-    const writes = createFieldWriteLedger(database.db, { now, kind })
-    queries = []
+    const writes = createFieldWriteLedger(ledger.database.db, { now, kind })
+    ledger.forgetStatements()
     const of = { runId: run.id, old: null, new: 'value', lookupKey: null, rule: 'fill_blank', mapping: '' }
     await writes.intend(
       kind,
@@ -162,7 +154,7 @@ test.each([
     )
     const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
     await writes.confirmWrites(rows.map(({ id }) => ({ id, ...outcome })))
-    const sent = (text: string) => queries.filter((query) => query.sql.includes(text)).length
+    const { sent } = ledger
     expect([sent('with mine as'), sent('commit'), sent('insert into field_writes')]).toEqual([
       outcomes,
       outcomes,
@@ -170,7 +162,7 @@ test.each([
     ])
     const { rows: stored } = await sql<{ count: number }>`
     select count(*)::int as count from field_writes where state = 'written' and run_id = ${run.id}`.execute(
-      database.db,
+      ledger.database.db,
     )
     expect(stored).toEqual([{ count: 900 }])
   },
