@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { vacuumTables } from '../../src/store/database/vacuum-tables.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { openLedgerRun } from '../support/ledger-run.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -51,6 +52,21 @@ test('a table of which little is dead is left alone', async () => {
   await vacuumTables(database, { dead: 1 })
   await sql`update meta set value = 'x' where key in ('vacuum/2', 'vacuum/3')`.execute(database.db)
   expect(await vacuumTables(database, { dead: 1 })).not.toContain('meta')
+})
+
+test('tables that a scan has filled are vacuumed once, and others that have only new rows are not', async () => {
+  if (database.kind !== 'pglite') return
+  const { run } = await openLedgerRun(database, { lookups: 0, now: () => new Date() })
+  await sql`
+    insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+    select ${run.id}, n, n::text, '{}', 'written', now() from generate_series(1, ${rows}::int) as n`.execute(
+    database.db,
+  )
+  await sql`insert into meta (key, value) select 'new/' || n, 'x' from generate_series(1, ${3 * rows}::int) as n`.execute(
+    database.db,
+  )
+  expect(await vacuumTables(database)).toEqual(['tasks'])
+  expect(await vacuumTables(database)).toEqual([])
 })
 
 test('a large table is vacuumed with its pages compressed in the log', async () => {
