@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createRecordIndex } from '../../src/store/identities/record-index.ts'
 import { createTaskViews } from '../../src/store/runs/task-view.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
+import { adoptOrphans } from '../../src/store/runs/run-states.ts'
 import { useWatchedLedger } from '../support/watched-ledger.ts'
 
 // A press and a purchase ask for a row or two. By statistics of a moment before, all rows of a day looked cheaper.
@@ -80,4 +81,12 @@ test('the answer to a press is composed without reading the tasks of the night',
   expect(await views.get([rows[0]!.id])).toMatchObject([{ costAtomic: 10_000n }])
   const plan = await ledger.planOf('as "paidAtomic"', { analyze: true })
   expect(plan).toMatch(/on tasks earlier.*never executed/)
+})
+
+test('lookups of runs that were broken off are looked for only where such a run can have left some', async () => {
+  const { db } = ledger.database
+  await openLedgerRun(ledger.database, { lookups: 500, now, connector: 'nightly' })
+  ledger.forgetStatements()
+  expect(await adoptOrphans(db, now(), ['file'])).toBe(0)
+  expect(await ledger.planOf('with orphan as', { analyze: true })).toMatch(/on lookups owned.*never executed/)
 })

@@ -83,6 +83,9 @@ export async function adoptOrphans(db: Database, now: Date, foreground: readonly
       join runs as others on others.id = tasks.run_id and others.connector <> all(${foregroundNames(foreground)})
         and others.state in ('scanning', 'working', 'parked')
       where owned.connector = any(${foregroundNames(foreground)}) and owned.bundle_key is null
+        -- Where no such run is, the lookups that wait are not read: a night's are 100,000, twice a minute.
+        and exists (select from runs where connector = any(${foregroundNames(foreground)})
+          and state in ('stopped', 'parked', 'finished', 'failed'))
         and owned.state in ('waiting', 'parked') and (owned.state = 'waiting' or owned.code = 'budget_run')
       order by owned.key, others.id
     ), adopted as (
