@@ -140,7 +140,7 @@ describe('forgetting a subject', () => {
       token: () => randomBytes(12).toString('hex'),
       // The worker has read the task before, and stores its intent while the erasure is not committed yet.
       note: async () => {
-        stored = context.fieldWrites.intend('hubspot', 'contacts', [intent])
+        stored = context.fieldWrites.intend([intent])
         await new Promise((resolve) => setTimeout(resolve, 100))
       },
     })

@@ -42,9 +42,7 @@ test.each(crmKinds)(
     const { id: taskId, run_id: runId } = await world.task(corrected)
     const intent = { field: 'profnet_url', old: urlOf(ours), new: urlOf(`${ours}-inc`) }
     const by = { lookupKey: null, rule: 'overwrite', mapping: '' }
-    await world.context.fieldWrites.intend(kind, entity, [
-      { taskId, runId, recordId: corrected, ...intent, ...by },
-    ])
+    await world.context.fieldWrites.intend([{ taskId, runId, recordId: corrected, ...intent, ...by }])
 
     await setSpending(world.context, 'resume')
     expect(await world.sync({})).toMatchObject({ tasks: { skipped: 1, written: 2 } })

@@ -30,7 +30,7 @@ async function intend(fields: readonly string[]): Promise<{ runId: string; taskI
     mapping: 'm',
   }
   const intents = fields.map((field) => ({ ...shared, field, new: `new ${field}` }))
-  await createFieldWriteLedger(database.db, { now }).intend('hubspot', runId, intents as never)
+  await createFieldWriteLedger(database.db, { now }).intend(intents as never)
   return { runId, taskId }
 }
 
@@ -60,7 +60,8 @@ test('what is written is stored with what was there, and nothing with null', asy
 test.skipIf(!process.env['DATABASE_URL'])(
   'a value that is undone while its write is being stored stays undone (needs a server: PGlite has one connection)',
   async () => {
-    const { taskId } = await intend(['city', 'name'])
+    const { runId, taskId } = await intend(['city', 'name'])
+    await createFieldWriteLedger(database.db, { now }).unpackIntents(runId)
     let settling: Promise<void> | undefined
     await database.db.transaction().execute(async (undo) => {
       await sql`update field_writes set state = 'undone' where task_id = ${taskId} and field = 'city'`.execute(

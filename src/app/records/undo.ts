@@ -7,6 +7,7 @@ import { isForgottenRecord } from '../../domain/subjects/forgotten.ts'
 import { clearedValue } from '../../domain/field-policy/blocked-values.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
 import type { FieldWrite } from '../../store/writes/written-fields.ts'
+import { writesToUndo } from './writes-to-undo.ts'
 import { followMerges, withoutDisputes, type Decided } from './undo-merged.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
@@ -59,7 +60,6 @@ export interface Undone {
   unfinished?: string | undefined
 }
 
-const pageSize = 100
 const longestPauseMs = 30_000
 
 /** Returns undefined for a run whose source keeps no values: there is nothing to restore. */
@@ -88,18 +88,7 @@ export async function undoRun(
     if (row.outcome === 'left') rows.push(row)
   }
   let unfinished: string | undefined
-  let after = ''
-  while (unfinished === undefined) {
-    if (options.signal.aborted) {
-      unfinished = 'it was interrupted'
-      break
-    }
-    const records = await fieldWrites.recordsOf(run.id, after, pageSize)
-    const last = records.at(-1)
-    if (last === undefined) break
-    after = last
-    const writes = await fieldWrites.ofRun(run.id, records, options.field)
-    if (writes.length === 0) continue
+  for await (const writes of writesToUndo(fieldWrites, run.id, options)) {
     const ids = [...new Set(writes.map(({ recordId }) => recordId))].filter((id) => !isForgottenRecord(id))
     const { current, placeOf } = await followMerges(context, connector, run.entity, ids, {
       isNoted: !options.plan,
@@ -122,7 +111,9 @@ export async function undoRun(
     const own = await ownToRestore(context, run, writes)
     await fieldWrites.markUndone(alreadyOld.map(({ id }) => id))
     unfinished = await restore(context, connector, run, toRestore, { own, placeOf }, note, options.signal)
+    if (unfinished !== undefined) break
   }
+  if (options.signal.aborted) unfinished ??= 'it was interrupted'
   return {
     runId: run.id,
     connector: run.connector,

@@ -1,11 +1,11 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { pages } from '../database/parameters.ts'
 import { rowForms } from '../database/row-forms.ts'
-import type { Tables } from '../database/tables/schema.ts'
+import type { Connected } from '../packed/ledger-adapter.ts'
 
 export interface ReadyTask {
   id: bigint
@@ -136,29 +136,31 @@ export function leastStatus(
 }
 
 /** Ends ready tasks. A task that another process has ended stays as it is. */
-export async function finishTasks(
-  db: Database | Transaction<Tables>,
+export async function finishTasks(db: Database, results: readonly TaskResult[], at: Date): Promise<void> {
+  for (const page of pages(results, 500)) await finishStatement(db, page, at).execute(db)
+}
+
+export function finishStatement(
+  db: Connected,
   results: readonly TaskResult[],
   at: Date,
-): Promise<void> {
+): RawBuilder<unknown> {
   const forms = rowForms(db)
-  for (const page of pages(results, 500)) {
-    const rows = JSON.stringify(
-      page.map(({ id, status, patch, replaced, jobChange, reason }) => ({
-        id: String(id),
-        status,
-        patch: forms.patch(patch),
-        replaced: replaced ?? [],
-        job_change: jobChange ?? [],
-        reason,
-      })),
-    )
-    await sql`
-      update tasks set status = done.status, patch = done.patch, reason = done.reason, updated_at = ${at},
-        replaced = array(select jsonb_array_elements_text(done.replaced)),
-        job_change = array(select jsonb_array_elements_text(done.job_change))
-      from jsonb_to_recordset(${rows}::jsonb)
-        as done (id bigint, status text, patch jsonb, replaced jsonb, job_change jsonb, reason text)
-      where tasks.id = done.id and tasks.status = 'ready'`.execute(db)
-  }
+  const rows = JSON.stringify(
+    results.map(({ id, status, patch, replaced, jobChange, reason }) => ({
+      id: String(id),
+      status,
+      patch: forms.patch(patch),
+      replaced: replaced ?? [],
+      job_change: jobChange ?? [],
+      reason,
+    })),
+  )
+  return sql`
+    update tasks set status = done.status, patch = done.patch, reason = done.reason, updated_at = ${at}, open_intents = null,
+      replaced = array(select jsonb_array_elements_text(done.replaced)),
+      job_change = array(select jsonb_array_elements_text(done.job_change))
+    from jsonb_to_recordset(${rows}::jsonb)
+      as done (id bigint, status text, patch jsonb, replaced jsonb, job_change jsonb, reason text)
+    where tasks.id = done.id and tasks.status = 'ready'`
 }

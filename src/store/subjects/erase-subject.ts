@@ -18,6 +18,7 @@ import { eraseReferences } from '../lists/list-references.ts'
 import { eraseNotes } from '../notes/erase-notes.ts'
 import { eraseChampions } from '../champions/champions.ts'
 import { eraseAccounts } from '../signals/erase-accounts.ts'
+import { ofTasks, unpackIntents, writingFrom } from '../writes/open-intents.ts'
 import { cutTies } from './cut-ties.ts'
 import { eraseCharges, paidFor } from './erase-charges.ts'
 import { erasePlans } from './erase-plans.ts'
@@ -195,6 +196,7 @@ export async function eraseLookups(
 ): Promise<number> {
   if (names.size === 0) return 0
   const pairs = JSON.stringify([...names].map(([old, name]) => ({ old, name })))
+  await unpackIntents(tx, writingFrom([...names.keys()]))
   for (const table of ['refusals', 'field_writes'] as const) {
     await sql`
       update ${sql.table(table)} as named_row set lookup_key = named.name
@@ -240,6 +242,7 @@ export async function eraseTasks(
 
 export async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigint[]): Promise<number> {
   if (taskIds.length === 0) return 0
+  await unpackIntents(tx, ofTasks(taskIds))
   const { numUpdatedRows } = await tx
     .updateTable('field_writes')
     .set({ old_value: null, old_raw: null, new_value: null })

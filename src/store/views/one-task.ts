@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { FieldValue, Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
+import { ofTasks, withOpenIntents } from '../writes/open-intents.ts'
 import { indefinitely, type FieldWriteState, type RunState } from '../database/tables/states.ts'
 import { scheduleOfRun } from './desk-runs.ts'
 
@@ -87,12 +88,19 @@ export async function taskDetail(db: Database, id: bigint): Promise<TaskDetail |
 
 /** Returns what a task wrote, field by field, in the order of writing. */
 export async function writesOfTask(db: Database, id: bigint): Promise<TaskWrite[]> {
-  return db
-    .selectFrom('field_writes')
-    .select(['field', 'old_value as old', 'new_value as new', 'lookup_key as lookup', 'state', 'code'])
-    .select(['price_atomic as priceAtomic', 'written_at as at', 'undone_at as undoneAt'])
-    .select((eb) => eb.fn.coalesce('currency', sql<string>`'USD'`).as('currency'))
-    .where('task_id', '=', id)
-    .orderBy('id')
-    .execute()
+  const readRows = () =>
+    db.selectFrom('field_writes').selectAll().where('task_id', '=', id).orderBy('id').execute()
+  const rows = await withOpenIntents(db, ofTasks([id]), readRows)
+  return rows.map((row) => ({
+    field: row.field,
+    old: row.old_value,
+    new: row.new_value,
+    lookup: row.lookup_key,
+    state: row.state,
+    code: row.code,
+    priceAtomic: row.price_atomic,
+    at: row.written_at,
+    undoneAt: row.undone_at,
+    currency: row.currency ?? 'USD',
+  }))
 }

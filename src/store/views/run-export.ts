@@ -4,6 +4,7 @@ import type { Currency } from '../../domain/payment.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
+import { ofTasks, withOpenIntents } from '../writes/open-intents.ts'
 import type { FieldWriteState } from '../database/tables/states.ts'
 
 /** A record of a run, with what was written into it and what its lookups cost in this run. */
@@ -58,13 +59,24 @@ export async function exportedRecords(
     db,
   )
   if (rows.length === 0) return []
-  const writes = await db
-    .selectFrom('field_writes')
-    .select(['task_id', 'field', 'old_value', 'new_value', 'state', 'lookup_key', 'price_atomic', 'currency'])
-    .where(sql<boolean>`task_id = any(${rows.map(({ task }) => String(task))}::bigint[])`)
-    .orderBy('id')
-    .execute()
-  const byTask = Map.groupBy(writes, (row) => row.task_id)
+  const tasks = rows.map(({ task }) => task)
+  const readWrites = () =>
+    db
+      .selectFrom('field_writes')
+      .select([
+        'task_id',
+        'field',
+        'old_value',
+        'new_value',
+        'state',
+        'lookup_key',
+        'price_atomic',
+        'currency',
+      ])
+      .where(sql<boolean>`task_id = any(${tasks.map(String)}::bigint[])`)
+      .orderBy('id')
+      .execute()
+  const byTask = Map.groupBy(await withOpenIntents(db, ofTasks(tasks), readWrites), (row) => row.task_id)
   return rows.map((row) => ({
     ...row,
     fields: (byTask.get(row.task) ?? []).map((write) => ({

@@ -1,146 +1,140 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Database } from '../database/database.ts'
 import { pages } from '../database/parameters.ts'
+import { inOneTrip } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { finishTasks, type TaskResult } from '../runs/ready-tasks.ts'
+import { finishStatement } from '../runs/ready-tasks.ts'
+import { confirmRows } from './confirm-rows.ts'
+import { ofTasks, openIntents, unpackIntents } from './open-intents.ts'
+import { lockLookups, shareOf, unshared, type Unshared } from './price-shares.ts'
+import type { TaskOutcome } from './task-outcome.ts'
 import type { WritePages } from './write-intents.ts'
-
-/** The outcome of a task's intents. An intent that is in no list was never sent, and is deleted. */
-export interface TaskOutcome extends TaskResult {
-  written: readonly string[]
-  /** Fields that changed between our attempts, so that it is unknown whether our value was written. */
-  unknown: readonly string[]
-  /** Fields that were sent and that the CRM refused. */
-  rejected?: readonly { field: string; code: string }[] | undefined
-}
 
 /** Ends tasks and confirms their writes, page by page, each page in one transaction. */
 export async function confirmWrites(
   db: Database,
   results: readonly TaskOutcome[],
-  { now, pages: size }: { now: () => Date; pages: Pick<WritePages, 'tasks'> },
+  { now, pages: size }: { now: () => Date; pages: WritePages },
 ): Promise<void> {
-  for (const page of pages(results, size.tasks)) {
-    await db.transaction().execute(async (tx) => {
-      await finishTasks(tx, page, now())
-      await confirmIntents(tx, page, now())
-    })
-  }
+  for (const page of pages(results, size.tasks))
+    await db.transaction().execute((tx) => confirmPage(tx, page, now()))
 }
 
-async function confirmIntents(
-  tx: Transaction<Tables>,
-  results: readonly TaskOutcome[],
-  at: Date,
-): Promise<void> {
-  const ids = results.map(({ id }) => String(id))
-  const fields = (pick: (result: TaskOutcome) => readonly string[]) =>
-    results.flatMap((result) => pick(result).map((field) => ({ id: String(result.id), field })))
-  const unknown = fields((result) => result.unknown)
-  const written = JSON.stringify(fields((result) => result.written))
-  const rejected = results.flatMap(({ id, rejected: refused = [] }) =>
-    refused.map(({ field, code }) => ({ id: String(id), field, code })),
+async function confirmPage(tx: Transaction<Tables>, page: readonly TaskOutcome[], at: Date): Promise<void> {
+  const sent = JSON.stringify(
+    page.map((outcome) => ({ id: String(outcome.id), fields: sentFields(outcome) })),
   )
-  if (rejected.length > 0) {
-    await sql`
-      update field_writes set state = 'rejected', code = refused.code
-      from jsonb_to_recordset(${JSON.stringify(rejected)}::jsonb) as refused (id bigint, field text, code text)
-      where task_id = refused.id and field_writes.field = refused.field and state = 'intended'`.execute(tx)
+  const ids = page.map(({ id }) => id)
+  const [, found] = await inOneTrip(tx, lockTasks(ids), intentsOf(ids, sent))
+  const { hasRows = false, keys = [] } = found.rows[0] ?? {}
+  // An undo or an erasure has made rows of intents, or a version before has stored them so: a field has one row.
+  if (hasRows) {
+    await unpackIntents(tx, ofTasks(ids))
+    await finishStatement(tx, page, at).execute(tx)
+    return confirmRows(tx, page, at)
   }
-  // `not in` is answered from a hash of the list. `not exists` compared each field with each: a second for five hundred records.
-  await sql`
-    delete from field_writes where task_id = any(${ids}::bigint[]) and state = 'intended' and (task_id, field) not in (
-      select sent.id, sent.field
-      from jsonb_to_recordset(${written}::jsonb || ${JSON.stringify(unknown)}::jsonb) as sent (id bigint, field text))`.execute(
+  const [replaced, , rest] = await inOneTrip(tx, supersedeOld(sent), lockLookups(keys), unshared(keys))
+  await inOneTrip(
     tx,
+    insertRows(sent, { rest: rest.rows, replaced: replaced.rows }, at),
+    finishStatement(tx, page, at),
+    // A task that somebody else has ended keeps its outcome, and has its rows.
+    sql`update tasks set open_intents = null where id in (select id from (${ofTasks(ids)}) as meant)`,
   )
-  if (unknown.length > 0) {
-    await sql`
-      update field_writes set state = 'superseded'
-      from jsonb_to_recordset(${JSON.stringify(unknown)}::jsonb) as lost (id bigint, field text)
-      where task_id = lost.id and field_writes.field = lost.field and state = 'intended'`.execute(tx)
-  }
-  // The old value is superseded before the new one counts, so that at most one of them is ours at any time. The new ones are
-  // found first: with old statistics, Postgres compared each of them with every value that was ever written.
-  await sql`
+}
+
+/** By field. One that was refused is not written, whatever else is said of it. */
+function sentFields({ written, unknown, rejected = [] }: TaskOutcome): Record<string, object> {
+  return Object.fromEntries([
+    ...written.map((field) => [field, { state: 'written' }] as const),
+    ...unknown.map((field) => [field, { state: 'superseded' }] as const),
+    ...rejected.map(({ field, code }) => [field, { state: 'rejected', code }] as const),
+  ])
+}
+
+/** An erasure or an undo of these tasks is over when this has been answered, or waits for this transaction. */
+function lockTasks(ids: readonly bigint[]): RawBuilder<unknown> {
+  return sql`select from tasks where id = any(${ids.map(String)}::bigint[]) order by id for no key update`
+}
+
+/** Tells whether fields of these tasks have rows already, and which lookups the fields that were written came from. */
+function intentsOf(
+  ids: readonly bigint[],
+  sent: string,
+): RawBuilder<{ hasRows: boolean; keys: LookupKey[] }> {
+  return sql`
+    select (
+        -- Counted: to find one of them, Postgres may read the whole table.
+        select count(*) > 0 from field_writes where task_id = any(${ids.map(String)}::bigint[])
+      ) as "hasRows",
+      array(select distinct lookup_key from (${outcomesOf(sent)}) as outcome
+        where outcome.state = 'written' and lookup_key is not null) as keys`
+}
+
+/**
+ * The open intents that were sent, each with its outcome. Nothing is joined: statistics of a moment without intents say that there are
+ * none, and each field of a page was compared with each.
+ */
+function outcomesOf(sent: string): RawBuilder<unknown> {
+  const task = sql`select * from tasks where id = given.id and open_intents is not null`
+  return sql`
+    select open.*, fields -> field ->> 'state' as state, fields -> field ->> 'code' as code
+    from jsonb_to_recordset(${sent}::jsonb) as given (id bigint, fields jsonb)
+      cross join lateral (${openIntents(task)} offset 0) as open
+    where fields -> field is not null offset 0`
+}
+
+/** A write whose value was replaced: the field of the task that replaced it, and the id that its row will have. */
+interface Replaced {
+  task: string
+  field: string
+  id: string
+}
+
+/**
+ * The old value is superseded before the new one counts, so that at most one of them is ours at any time. The new ones are
+ * found first: with old statistics, Postgres compared each of them with every value that was ever written. The old row names the new
+ * one, which comes behind it: changed once more for that, it would lock its own task, and an erasure locks tasks in their order.
+ */
+function supersedeOld(sent: string): RawBuilder<Replaced> {
+  return sql`
     with new as materialized (
-      select field_writes.id, connector, entity, record_id, field_writes.field
-      from field_writes join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
-        on sent.id = task_id and sent.field = field_writes.field
-      where ${isIntendedOf(ids)}
+      select task_id, connector, entity, record_id, field from (${outcomesOf(sent)}) as outcome where state = 'written'
     )
-    update field_writes as old set state = 'superseded', superseded_by = new.id from new
+    update field_writes as old set state = 'superseded', superseded_by = nextval('field_writes_id_seq') from new
     where old.state = 'written' and old.connector = new.connector
-      and old.entity = new.entity and old.record_id = new.record_id and old.field = new.field`.execute(tx)
-  await markWritten(tx, { ids, written, at })
+      and old.entity = new.entity and old.record_id = new.record_id and old.field = new.field
+    returning new.task_id::text as task, old.field, old.superseded_by::text as id`
 }
 
-/**
- * The intents of these tasks. Statistics of a moment without intents say that there are none, and Postgres then compared each field of a
- * batch with each intent: 1.5 million comparisons for a hundred records, a second on a busy machine. What stands inside
- * `coalesce` has no statistics.
- */
-const isIntendedOf = (ids: readonly string[]) =>
-  sql<boolean>`task_id = any(${[...ids]}::bigint[]) and coalesce(state = 'intended', false)`
-
-/**
- * Marks intents as written, each with its share of the price. The cost of a lookup, less the shares of earlier writes, is
- * shared equally among the fields that it fills now; the remainder goes to the first ones. The shares of a lookup never add
- * up to more than was paid for it. `written` is JSON: task and field.
- */
-async function markWritten(
-  tx: Transaction<Tables>,
-  { ids, written, at }: { ids: readonly string[]; written: string; at: Date },
-): Promise<void> {
-  // The lock needs a statement of its own, so that the second of two batches sees the shares that the first has taken.
-  const { rows } = await sql<{ key: LookupKey }>`
-    select key from lookups where key in (
-      select lookup_key from field_writes
-        join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
-          on task_id = sent.id and field_writes.field = sent.field
-      where ${isIntendedOf(ids)})
-    order by key collate "C" for no key update`.execute(tx)
-  // Read by itself, so that the update has a list of known length: it took the sums for one row, and read them again for each field.
-  const rest = await unsharedOf(
-    tx,
-    rows.map(({ key }) => key),
+function insertRows(
+  sent: string,
+  { rest, replaced }: { rest: readonly Unshared[]; replaced: readonly Replaced[] },
+  at: Date,
+): RawBuilder<unknown> {
+  const byKey = JSON.stringify(Object.fromEntries(rest.map((each) => [each.lookup_key, each])))
+  const ids = JSON.stringify(
+    Object.fromEntries(replaced.map(({ task, field, id }) => [`${task} ${field}`, id])),
   )
-  await sql`
-    with mine as (
-      select field_writes.id, lookup_key, count(*) over (partition by lookup_key) as parts,
-        row_number() over (partition by lookup_key order by field_writes.id) as place
-      from field_writes join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
-        on task_id = sent.id and field_writes.field = sent.field
-      where ${isIntendedOf(ids)}
-    ), rest as (
-      select * from jsonb_to_recordset(${JSON.stringify(rest)}::jsonb) as rest (lookup_key text, currency text, amount bigint)
-    ), priced as (
-      select mine.id, rest.currency, rest.amount / parts + case when place <= rest.amount % parts then 1 else 0 end as price
-      from mine left join rest using (lookup_key)
+  const paid = (name: 'amount' | 'currency') =>
+    sql`case when state = 'written' then paid -> lookup_key ->> ${sql.lit(name)} end`
+  // Amounts are read out of the list before the rows are sorted: each row would carry the whole list, on to the disk.
+  return sql`
+    with given as materialized (select ${byKey}::jsonb as paid, ${ids}::jsonb as ids), sent as (
+      select outcome.*, (${paid('amount')})::bigint as amount, ${paid('currency')} as currency,
+        (ids ->> (task_id || ' ' || field))::bigint as id
+      from (${outcomesOf(sent)}) as outcome cross join given offset 0
+    ), mine as (
+      select *, count(*) over same as parts, row_number() over (same order by task_id, place) as part
+      from sent window same as (partition by lookup_key, state)
     )
-    update field_writes set state = 'written', written_at = ${at}, currency = coalesce(priced.currency, field_writes.currency),
-      price_atomic = coalesce(priced.price, price_atomic)
-    from priced where field_writes.id = priced.id and field_writes.state = 'intended'`.execute(tx)
-}
-
-interface Unshared {
-  lookup_key: LookupKey
-  currency: string | null
-  amount: string
-}
-
-/** Returns for each lookup that was paid for how much of its cost no write has taken yet. */
-async function unsharedOf(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<Unshared[]> {
-  const { rows } = await sql<Unshared>`
-    with paid as (
-      select lookup_key, max(currency) as currency, sum(amount_atomic) as amount from charge_shares
-      where lookup_key = any(${[...keys]}::text[]) and state = 'settled' group by lookup_key
-    ), taken as (
-      select lookup_key, sum(price_atomic) as amount from field_writes
-      where lookup_key = any(${[...keys]}::text[]) group by lookup_key
-    )
-    select paid.lookup_key, currency, greatest(paid.amount - coalesce(taken.amount, 0), 0)::bigint::text as amount
-    from paid left join taken using (lookup_key)`.execute(tx)
-  return rows
+    insert into field_writes (id, task_id, run_id, connector, entity, record_id, field, old_value, old_raw, new_value,
+      lookup_key, rule, mapping, code, state, intended_at, written_at, currency, price_atomic)
+    overriding system value
+    select coalesce(id, nextval('field_writes_id_seq')), task_id, run_id, connector, entity, record_id, field, old_value, old_raw, new_value,
+      lookup_key, rule, mapping, code, state, intended_at, case when state = 'written' then ${at}::timestamptz end,
+      currency, coalesce(${shareOf(sql`amount`)}, 0)
+    from mine order by task_id, place
+    on conflict (task_id, field) do nothing`
 }

@@ -1,5 +1,6 @@
 import type { Database, OpenDatabase } from '../database/database.ts'
-import { confirmWrites, type TaskOutcome } from './confirm-writes.ts'
+import { confirmWrites } from './confirm-writes.ts'
+import type { TaskOutcome } from './task-outcome.ts'
 import { createMergedRecords, type MergedRecords } from '../runs/merged-records.ts'
 import { createWriteRecords, type WriteRecords } from './written-fields.ts'
 import { createWriteIntents, type WriteIntents, type WritePages } from './write-intents.ts'
@@ -22,8 +23,8 @@ export interface FieldWriteLedger extends WriteIntents, WriteRecords, MergedReco
  * 250 ms beside other work. Small pages cost it little. A server runs others beside it, and pays for each statement.
  */
 const writePages: Record<OpenDatabase['kind'], WritePages> = {
-  postgres: { tasks: 500, intents: 1_000 },
-  pglite: { tasks: 20, intents: 200 },
+  postgres: { tasks: 500 },
+  pglite: { tasks: 20 },
 }
 
 export function createFieldWriteLedger(

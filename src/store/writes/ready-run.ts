@@ -41,7 +41,9 @@ export async function openReadyRun(
       where tasks.run_id = runs.id and tasks.status = 'ready' and tasks.record_id = given.record_id
         and runs.finished_at is null and runs.trigger = ${run.trigger} and runs.connector = ${run.connector}
         and runs.entity = ${run.entity} and runs.source = ${JSON.stringify(run.source)}::jsonb
-        and not exists (select from field_writes where task_id = tasks.id)`.execute(tx)
+        and tasks.open_intents is null and not exists (select from field_writes where task_id = tasks.id)`.execute(
+      tx,
+    )
     await tx
       .insertInto('runs')
       .values({ ...newRunRow(run, at), state: 'working', records: rows.length, scanned_at: at })

@@ -1,35 +1,15 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import { clearedValue, type BlockedValue } from '../../domain/field-policy/blocked-values.ts'
 import type { OpenIntent } from '../../domain/field-policy/write-decision.ts'
-import type { LookupKey } from '../../domain/keys.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import { inOneTrip } from '../database/postgres/one-trip.ts'
+import type { Tables } from '../database/tables/schema.ts'
 import type { FieldWriteState } from '../database/tables/states.ts'
 import { createMergedRecords } from '../runs/merged-records.ts'
-
-export interface Intent {
-  taskId: bigint
-  runId: string
-  recordId: string
-  field: string
-  old: FieldValue | null
-  /** The old value exactly as the CRM held it; undefined when the field was blank. */
-  oldRaw?: FieldValue | undefined
-  /** The value as the record will show it; `clearedValue` where the field is cleared. */
-  new: FieldValue
-  lookupKey: LookupKey | null
-  rule: string
-  /** A digest of the field's mapping. */
-  mapping: string
-}
-
-/** The values of our own fields of a record before a task wrote to it, without the blank ones. */
-interface OwnBefore {
-  taskId: bigint
-  values: Readonly<Record<string, FieldValue>>
-}
+import { joined, ofRecords, selectOpenIntents } from './open-intents.ts'
+import { storeOpenIntents, type Intent, type OwnBefore } from './store-intents.ts'
 
 export interface WriteHistory {
   /**
@@ -64,18 +44,12 @@ export interface WriteIntents {
     taskIds: readonly bigint[],
   ): Promise<WriteHistory>
   /** Stores what is about to be written. A repeated attempt stores nothing: it keeps the values from before the first one. */
-  intend(
-    connector: string,
-    entity: string,
-    intents: readonly Intent[],
-    own?: readonly OwnBefore[],
-  ): Promise<void>
+  intend(intents: readonly Intent[], own?: readonly OwnBefore[]): Promise<void>
 }
 
-/** The tasks, and the intents, that one statement or transaction is for. */
+/** The tasks that one statement or transaction is for. */
 export interface WritePages {
   tasks: number
-  intents: number
 }
 
 export function createWriteIntents(
@@ -86,16 +60,14 @@ export function createWriteIntents(
     async history(connector, entity, records, taskIds) {
       if (records.length === 0)
         return { ours: new Map(), open: new Map(), blocked: new Map(), undone: new Map(), wrote: new Map() }
-      const writesInto = (ids: readonly string[]) =>
-        db
-          .selectFrom('field_writes')
-          .selectAll()
-          .where('connector', '=', connector)
-          .where('entity', '=', entity)
-          .where(isOneOf('record_id', ids))
-          .where('state', '!=', 'superseded')
-          .orderBy('id')
-          .execute()
+      const writesInto = async (ids: readonly string[]) => {
+        const stored = sql<Selectable<Tables['field_writes']>>`
+          select * from field_writes where connector = ${connector} and entity = ${entity}
+            and ${isOneOf('record_id', ids)} and state != 'superseded' order by id`
+        const open = selectOpenIntents(ofRecords(connector, [entity], ids))
+        const answers = await inOneTrip(db, open, stored)
+        return joined(answers[1].rows, answers[0].rows)
+      }
       const merged = createMergedRecords(db, { now }).earlierIds(connector, [entity], records)
       // Hardly a record is a merged one: what was written into the others is asked for beside the question which are.
       const [earlier, ofThese] = await Promise.all([merged, writesInto(records)])
@@ -132,56 +104,18 @@ export function createWriteIntents(
       return { ours, open, blocked, undone, wrote }
     },
 
-    async intend(connector, entity, intents, own = []) {
-      const statements = intentsOf(connector, entity, { intents, own })
-      // Those of a press: each commits by itself. Where one fails nothing is written, and the next try stores what is missing.
-      if (own.length <= size.tasks && intents.length <= size.intents) await inOneTrip(db, ...statements)
-      else for (const statement of statements) await statement.execute(db)
+    async intend(intents, own = []) {
+      // A page is whole tasks: what is stored of a task is stored at once.
+      const ids = [...new Set([...own, ...intents].map(({ taskId }) => taskId))]
+      for (const page of pages(ids, size.tasks)) {
+        const isOfPage = new Set(page)
+        const given = {
+          intents: intents.filter(({ taskId }) => isOfPage.has(taskId)),
+          own: own.filter(({ taskId }) => isOfPage.has(taskId)),
+        }
+        await storeOpenIntents(given, now()).execute(db)
+      }
     },
-  }
-
-  function* intentsOf(
-    connector: string,
-    entity: string,
-    { intents, own }: { intents: readonly Intent[]; own: readonly OwnBefore[] },
-  ): Generator<RawBuilder<unknown>> {
-    const intendedAt = now()
-    for (const page of pages(own, size.tasks)) {
-      const rows = JSON.stringify(page.map(({ taskId, values }) => ({ id: String(taskId), values })))
-      yield sql`
-        update tasks set own_before = before.values
-        from jsonb_to_recordset(${rows}::jsonb) as before (id bigint, values jsonb)
-        where tasks.id = before.id and own_before is null and tasks.status not in ('skipped', 'rejected')`
-    }
-    for (const page of pages(intents, size.intents)) {
-      // Values go as text, to keep a field that held null apart from one whose value is unknown.
-      const rows = page.map((intent) => ({
-        task_id: String(intent.taskId),
-        run_id: intent.runId,
-        record_id: intent.recordId,
-        field: intent.field,
-        old_value: intent.old === null ? null : JSON.stringify(intent.old),
-        old_raw: intent.oldRaw === undefined ? null : JSON.stringify(intent.oldRaw),
-        new_value: JSON.stringify(intent.new),
-        lookup_key: intent.lookupKey,
-        rule: intent.rule,
-        mapping: intent.mapping,
-      }))
-      // A repeated attempt stores nothing: the value before the first attempt is the one that was replaced.
-      yield sql`
-        insert into field_writes (task_id, run_id, connector, entity, record_id, field, old_value, old_raw, new_value,
-          lookup_key, rule, mapping, state, intended_at)
-        select task_id, intent.run_id, ${connector}, ${entity}, intent.record_id, field, old_value::jsonb,
-          old_raw::jsonb, new_value::jsonb, intent.lookup_key, rule, mapping, 'intended', ${intendedAt}::timestamptz
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as intent (task_id bigint, run_id text, record_id text, field text, old_value text, old_raw text,
-            new_value text, lookup_key text, rule text, mapping text)
-          -- A task that was forgotten meanwhile has no record any more. The lock waits for an erasure that is under way: an
-          -- intent that was stored beside it would keep the value.
-          join tasks on tasks.id = intent.task_id and tasks.record_id = intent.record_id
-        order by tasks.id for share of tasks
-        on conflict (task_id, field) do nothing`
-    }
   }
 }
 

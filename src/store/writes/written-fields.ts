@@ -5,8 +5,17 @@ import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 import type { FieldWriteState } from '../database/tables/states.ts'
+import {
+  asRows,
+  ofRecords,
+  ofRun,
+  selectOpenIntents,
+  unpackIntents,
+  withOpenIntents,
+} from './open-intents.ts'
 
 export interface FieldWrite {
+  /** Zero for an intent that is no row yet. */
   id: bigint
   taskId: bigint
   runId: string
@@ -32,6 +41,10 @@ export interface FieldWrite {
 export interface WriteRecords {
   /** Returns the writes to a record, under any of its ids. */
   ofRecords(connector: string, entities: readonly string[], ids: readonly string[]): Promise<FieldWrite[]>
+  /** Returns what the run was about to write when it was interrupted, or is about to write. */
+  openOfRun(runId: string): Promise<FieldWrite[]>
+  /** Makes rows of what the run was about to write when it was interrupted, so that it can be undone. */
+  unpackIntents(runId: string): Promise<void>
   /** Returns a page of the run's records in which something can be undone, by id. */
   recordsOf(runId: string, afterRecord: string, limit: number): Promise<string[]>
   ofRun(runId: string, records: readonly string[], field?: string): Promise<FieldWrite[]>
@@ -50,16 +63,24 @@ export interface WriteRecords {
 export function createWriteRecords(db: Database, { now }: { now: () => Date }): WriteRecords {
   return {
     async ofRecords(connector, entities, ids) {
-      const rows = await db
-        .selectFrom('field_writes')
-        .selectAll()
-        .where('connector', '=', connector)
-        .where('entity', 'in', [...entities])
-        .where(isOneOf('record_id', ids))
-        .orderBy('id')
-        .execute()
-      return rows.map(toFieldWrite)
+      const readRows = () =>
+        db
+          .selectFrom('field_writes')
+          .selectAll()
+          .where('connector', '=', connector)
+          .where('entity', 'in', [...entities])
+          .where(isOneOf('record_id', ids))
+          .orderBy('id')
+          .execute()
+      return (await withOpenIntents(db, ofRecords(connector, entities, ids), readRows)).map(toFieldWrite)
     },
+
+    async openOfRun(runId) {
+      const { rows } = await selectOpenIntents(ofRun(runId)).execute(db)
+      return asRows(rows).map(toFieldWrite)
+    },
+
+    unpackIntents: (runId) => db.transaction().execute((tx) => unpackIntents(tx, ofRun(runId))),
 
     async recordsOf(runId, afterRecord, limit) {
       const rows = await db

@@ -1,7 +1,7 @@
 import type { CurrentRecord } from '../../domain/field-policy/current-record.ts'
 import { jobChangeOf } from '../../domain/planning/job-change.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
+import type { TaskOutcome } from '../../store/writes/task-outcome.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { LeftOut, WriteResult } from '../../connectors/connector.ts'
 import type { WriteDecision } from '../../domain/field-policy/write-decision.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
-import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
+import type { TaskOutcome } from '../../store/writes/task-outcome.ts'
 import type { Refused } from './write-dropping-refused.ts'
 import { refusalWords } from '../../domain/mapping/refusal-words.ts'
 

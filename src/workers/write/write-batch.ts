@@ -6,9 +6,10 @@ import type { FieldValue } from '../../domain/record.ts'
 import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
-import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
+import type { TaskOutcome } from '../../store/writes/task-outcome.ts'
 import { mergesIn, type MergedRecords } from '../../store/runs/merged-records.ts'
-import type { Intent, WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
+import type { Intent } from '../../store/writes/store-intents.ts'
+import type { WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
 import { decideTask } from './decide-task.ts'
 import { sourceOf } from './field-source.ts'
 import { withJobChanges } from './job-changes.ts'
@@ -139,9 +140,11 @@ export function createWriteBatch(options: WriteBatchOptions) {
       }),
     )
     const own = toWrite.flatMap(({ task, decision }) =>
-      decision.current.own ? [{ taskId: task.id, values: decision.current.own }] : [],
+      decision.current.own
+        ? [{ taskId: task.id, recordId: task.recordId, values: decision.current.own }]
+        : [],
     )
-    await fieldWrites.intend(connector.name, entity, intents, own)
+    await fieldWrites.intend(intents, own)
   }
 }
 

@@ -41,6 +41,8 @@ import { restored } from '../../migrations/0041-restored.ts'
 import { tasksByLookup } from '../../migrations/0042-tasks-by-lookup.ts'
 import { packedRowsMigration } from '../../migrations/0043-packed-rows.ts'
 import { pagedFilesMigration } from '../../migrations/0045-paged-files.ts'
+import { openIntentsMigration } from '../../migrations/0046-open-intents.ts'
+import { shorterWordLists } from '../../migrations/0047-shorter-word-lists.ts'
 import { valid } from '../../migrations/0039-valid.ts'
 import { erasures } from '../../migrations/0040-erasures.ts'
 
@@ -90,4 +92,6 @@ export const migrations: readonly Migration[] = [
   tasksByLookup,
   packedRowsMigration,
   pagedFilesMigration,
+  openIntentsMigration,
+  shorterWordLists,
 ]

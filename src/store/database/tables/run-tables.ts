@@ -51,6 +51,8 @@ export interface RunTables {
     replaced: Generated<string[]>
     job_change: Generated<string[]>
     own_before: ColumnType<Record<string, FieldValue> | null, string | null | undefined, string | null>
+    /** The fields that are being written, as `open-intents.ts` stores them. */
+    open_intents: ColumnType<object[] | null, string | null | undefined, string | null>
     reason: string | null
     closed: NullableJson<ClosedFields>
     updated_at: Date
