@@ -16,7 +16,7 @@ async function quiet(): Promise<void> {
 test('an interrupted run buys nothing more while its ledger is slow to answer', async () => {
   const count = 80
   const house = await openHouse(sandbox, {
-    config: { pacing: { startPerSecond: 40, maxPerSecond: 40, concurrency: 8 } },
+    config: { pacing: { startPerSecond: 10, maxPerSecond: 10, concurrency: 8 } },
   })
   try {
     const { tasks } = house.context
