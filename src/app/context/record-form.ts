@@ -39,6 +39,8 @@ const noEntity: EntityMapping = { object: 'company', fields: {}, identity: {} }
 async function mappedForm(mapping: CrmMapping, connector: Connector, entity: string): Promise<RecordForm> {
   const { fields, object } = mapping.entities[entity] ?? noEntity
   const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
+  const digests = new Map(Object.entries(fields).map(([field, mapped]) => [field, mappingDigest(mapped)]))
+  const byProperty = Map.groupBy(Object.keys(fields), (field) => fields[field]?.property)
   /** Returns each value that has a property, as the CRM takes it. */
   function converted(patch: Patch) {
     const country = patch['country_code']
@@ -55,9 +57,9 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
     has: (field) => Object.hasOwn(fields, field),
     sharing(field) {
       const property = Object.hasOwn(fields, field) ? fields[field]?.property : undefined
-      return Object.keys(fields).filter((other) => fields[other]?.property === property)
+      return byProperty.get(property) ?? []
     },
-    mapping: (field) => mappingDigest(Object.hasOwn(fields, field) ? fields[field] : undefined),
+    mapping: (field) => digests.get(field) ?? mappingDigest(undefined),
     standing(patch) {
       const standing: Record<string, FieldValue> = {}
       for (const { field, property, mapped, result } of converted(patch)) {

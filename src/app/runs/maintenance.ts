@@ -107,17 +107,21 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
 /** As many as take the embedded database some tens of milliseconds. */
 const searchPage = 200
 
-/** Makes a page of records searchable. */
+/** With this pause 1,500 records a second become searchable, which is more than are bought. */
+const searchPauseMs = 100
+
+/** Makes a page of records searchable. A search makes those that are missing searchable itself. */
 function makeSearchable({ database, config, now }: Context): Promise<number | undefined> {
   const options = { hosts: config.networkHosts, now, limit: searchPage }
-  return soonWhile(async () => (await indexTasks(database.db, options)) >= searchPage)
+  const isMore = async () => (await indexTasks(database.db, options)) >= searchPage
+  return soonWhile(isMore, { leastMs: searchPauseMs })
 }
 
 const compressMs = 500
 
 /** A worker that writes more than is compressed would need room for both. */
 function compressPages({ database }: Context): Promise<number | undefined> {
-  return soonWhile(async () => (await database.pages?.compress()) ?? false, compressMs)
+  return soonWhile(async () => (await database.pages?.compress()) ?? false, { mostMs: compressMs })
 }
 
 /** In one transaction, while nobody waits for the ledger. */

@@ -16,14 +16,36 @@ export function matchOption(
   const wanted = folded(text)
   if (wanted === '') return undefined
   const told = toldOption(text, table)
-  const means = told === undefined ? wanted : folded(told)
-  return options.find(({ value, label }) => folded(value) === means || folded(label) === means)?.value
+  return valuesOf(options).get(told === undefined ? wanted : folded(told))
 }
 
 /** Returns the option that the mapping's own table names for a text. */
 export function toldOption(text: string, table: Readonly<Record<string, string>> = {}): string | undefined {
   const wanted = folded(text)
-  return wanted === '' ? undefined : Object.entries(table).find(([from]) => folded(from) === wanted)?.[1]
+  return wanted === '' ? undefined : toldBy(table).get(wanted)
+}
+
+/** A picklist has hundreds of options, and each record of a batch asks for one: they are folded once. The first option of a form counts. */
+const valuesOf = foldedOnce((options: NonNullable<DescribedField['options']>) =>
+  options.flatMap(({ value, label }) => [[value, value] as const, [label, value] as const]),
+)
+const toldBy = foldedOnce((table: Readonly<Record<string, string>>) => Object.entries(table))
+
+function foldedOnce<List extends object>(
+  pairsOf: (list: List) => readonly (readonly [string, string])[],
+): (list: List) => ReadonlyMap<string, string> {
+  const known = new WeakMap<List, ReadonlyMap<string, string>>()
+  return (list) => {
+    const before = known.get(list)
+    if (before) return before
+    const values = new Map<string, string>()
+    for (const [text, value] of pairsOf(list)) {
+      const form = folded(text)
+      if (!values.has(form)) values.set(form, value)
+    }
+    known.set(list, values)
+    return values
+  }
 }
 
 /** Returns the options of a multiple choice: each text as a whole, else its parts. Unknown options are left out. */

@@ -80,29 +80,35 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
     },
 
     async overlooked(after, limit) {
+      // Of a hundred thousand that wait, hardly one has ended: the database leaves the others out, except for the last of the page.
       const { rows } = await sql<{
         key: LookupKey
         ended: boolean
         late: boolean
         code: string | null
         reason: string
+        examined: number
       }>`
-        select awaited.key, coalesce(asked.state in ('answered', 'failed'), false) as ended, held.code,
-          coalesce(held.reason, 'its lookup is parked') as reason,
-          coalesce(held.state = 'parked' and held.due_at > ${now()}, false) and exists (
-            select from tasks where waiting_for = awaited.key and status = 'looking_up') as late
-        from (
-          select distinct waiting_for as key from tasks where waiting_for > ${after} order by waiting_for limit ${limit}
-        ) as awaited
-          left join lookups as asked on asked.key = awaited.key
-          left join lookups as held on held.key = coalesce(asked.bundle_key, asked.key)
-        order by awaited.key`.execute(db)
+        select key, ended, late, code, reason, examined from (
+          select awaited.key, coalesce(asked.state in ('answered', 'failed'), false) as ended, held.code,
+            coalesce(held.reason, 'its lookup is parked') as reason,
+            coalesce(held.state = 'parked' and held.due_at > ${now()}, false) and exists (
+              select from tasks where waiting_for = awaited.key and status = 'looking_up') as late,
+            row_number() over (order by awaited.key)::int as place, count(*) over ()::int as examined
+          from (
+            select distinct waiting_for as key from tasks where waiting_for > ${after} order by waiting_for limit ${limit}
+          ) as awaited
+            left join lookups as asked on asked.key = awaited.key
+            left join lookups as held on held.key = coalesce(asked.bundle_key, asked.key)
+        ) as page
+        where ended or late or place = examined order by key`.execute(db)
+      const last = rows.at(-1)
       return {
         ended: rows.filter(({ ended }) => ended).map(({ key }) => key),
         late: rows
           .filter(({ ended, late }) => late && !ended)
           .map(({ key, code, reason }) => ({ key, isStopped: code === errorCode.operationStopped, reason })),
-        next: rows.length === limit ? rows.at(-1)?.key : undefined,
+        next: last?.examined === limit ? last.key : undefined,
       }
     },
 

@@ -13,10 +13,14 @@ const lockId = 7_290_018
 /** The rows of `meta` that say how far the tasks were read: by id, and by the time at which they ended. */
 const readUpTo = 'tasks_searchable'
 const endedUpTo = 'tasks_searchable_ended'
-/** The row of `meta` with the time of the last look back over the whole overlap. */
+/** The rows of `meta` with the time of the last look back over the whole overlap, and with how far the tasks were read by id then. */
 const lookedBackAt = 'tasks_searchable_looked_back'
-/** So many ids before the last one are looked at again: a page of tasks with lower ids may be committed later. */
-const idOverlap = 5_000
+const lookedBackUpTo = 'tasks_searchable_looked_back_id'
+/**
+ * So many ids before the last one are looked at again with each page: tasks with lower ids may be committed later. A look back begins so
+ * many before the place that the one before it had reached, or a page of thousands that is committed late would be left out.
+ */
+const idOverlap = { short: 500, whole: 5_000 }
 /**
  * Clocks of several machines differ, and a transaction shows its rows when it is committed. The embedded ledger has one clock, and one
  * transaction at a time; to look back over five minutes of it held up everybody for 100 to 200 ms.
@@ -27,6 +31,8 @@ const endOverlapMs = { whole: 5 * 60_000, embedded: 60_000, short: 5_000 }
  * hundred.
  */
 const lookBackEveryMs = 30_000
+/** While new tasks wait, those that have ended are read this often, and not with each page. */
+const readEndedEveryMs = 1_000
 
 interface Read {
   id: bigint
@@ -55,12 +61,14 @@ export async function indexTasks(
     const at = now()
     const lookedBack = Date.parse((await readMeta(tx, lookedBackAt)) ?? '')
     const looksBack = !(Math.abs(at.getTime() - lookedBack) < lookBackEveryMs)
+    const late = looksBack ? await readLate(tx, limit) : []
     const added = await readNew(tx, limit)
+    const readsEnded = looksBack || added.length < limit || (await isLongSince(tx, at))
     const whole = isEmbedded(tx) ? 'embedded' : 'whole'
-    const ended = await readEnded(tx, limit, looksBack ? whole : 'short', at)
-    if (looksBack) await writeMeta(tx, lookedBackAt, at.toISOString())
-    await store(tx, [...added, ...ended], hosts)
-    return added.length + ended.length
+    const ended = readsEnded ? await readEnded(tx, limit, looksBack ? whole : 'short', at) : []
+    // More of the late ones may be left than fit a page: the next page looks back too.
+    if (looksBack && late.length < limit) await writeMeta(tx, lookedBackAt, at.toISOString())
+    return store(tx, [...late, ...added, ...ended], hosts)
   })
 }
 
@@ -71,8 +79,7 @@ export async function indexNewTasks(
 ): Promise<number> {
   return inTurn(db, async (tx) => {
     const added = await readNew(tx, limit)
-    await store(tx, added, hosts)
-    return added.length
+    return store(tx, added, hosts)
   })
 }
 
@@ -95,16 +102,40 @@ export async function unsearchable(db: Database, most: number): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
-  const before = Number((await readMeta(tx, readUpTo)) ?? 0)
+/**
+ * Returns tasks behind the place that were committed after it had passed them. Compared as two lists of ids: to look for each in the other
+ * table would be tens of thousands of searches.
+ */
+async function readLate(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
+  const upTo = Number((await readMeta(tx, readUpTo)) ?? 0)
+  const from = Math.min(upTo, Number((await readMeta(tx, lookedBackUpTo)) ?? upTo)) - idOverlap.whole
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
-    where tasks.id > ${Math.max(0, before - idOverlap)} and runs.state <> 'planned'
-      and not exists (select from task_words where task_id = tasks.id)
+    where runs.state <> 'planned' and tasks.id in (
+      select id from tasks where id > ${from} and id <= ${upTo}
+      except select task_id from task_words where task_id > ${from} and task_id <= ${upTo})
+    order by tasks.id limit ${limit}`.execute(tx)
+  if (rows.length < limit) await writeMeta(tx, lookedBackUpTo, String(upTo))
+  return rows
+}
+
+/** The words too are asked for behind the place only: Postgres compares two lists, and would read those of all tasks for each page. */
+async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
+  const before = Number((await readMeta(tx, readUpTo)) ?? 0)
+  const from = Math.max(0, before - idOverlap.short)
+  const { rows } = await sql<Read>`
+    select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
+    where tasks.id > ${from} and runs.state <> 'planned'
+      and not exists (select from task_words where task_id = tasks.id and task_id > ${from})
     order by tasks.id limit ${limit}`.execute(tx)
   const last = Number(rows.at(-1)?.id ?? 0)
   if (last > before) await writeMeta(tx, readUpTo, String(last))
   return rows
+}
+
+async function isLongSince(tx: Transaction<Tables>, at: Date): Promise<boolean> {
+  const upTo = Date.parse((await readMeta(tx, endedUpTo)) ?? '')
+  return !(Math.abs(at.getTime() - upTo) < readEndedEveryMs)
 }
 
 async function readEnded(
@@ -127,13 +158,13 @@ async function readEnded(
   return rows
 }
 
-/** A task that is in both lists is stored once: one statement cannot change a row twice. */
+/** Returns how many it stored. A task that is in several lists is stored once: one statement cannot change a row twice. */
 async function store(
   tx: Transaction<Tables>,
   read: readonly Read[],
   hosts: readonly string[],
-): Promise<void> {
-  if (read.length === 0) return
+): Promise<number> {
+  if (read.length === 0) return 0
   const rows = [...new Map(read.map((task) => [task.id, task])).values()].map(
     ({ id, object, identity, patch, at }) => ({
       task_id: String(id),
@@ -146,4 +177,5 @@ async function store(
     select task_id, array_to_tsvector(array(select jsonb_array_elements_text(page.words))), seen_at
     from jsonb_to_recordset(${storableJson(rows)}::jsonb) as page (task_id bigint, words jsonb, seen_at timestamptz)
     on conflict (task_id) do update set words = excluded.words, seen_at = excluded.seen_at`.execute(tx)
+  return rows.length
 }

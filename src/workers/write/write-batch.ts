@@ -10,6 +10,7 @@ import type { TaskOutcome } from '../../store/writes/task-outcome.ts'
 import { mergesIn, type MergedRecords } from '../../store/runs/merged-records.ts'
 import type { Intent } from '../../store/writes/store-intents.ts'
 import type { WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
+import { inTurns } from '../../timing/in-turns.ts'
 import { decideTask } from './decide-task.ts'
 import { sourceOf } from './field-source.ts'
 import { withJobChanges } from './job-changes.ts'
@@ -73,9 +74,10 @@ export function createWriteBatch(options: WriteBatchOptions) {
     if (merges.length > 0) await fieldWrites.noteMerges(connector.name, entity, merges)
     // It includes what was written under the ids of merged records, of which the ledger may not have known.
     const history = merges.length > 0 ? await historyOf() : known
-    const decided = allowed.map((each) => {
+    const object = connector.entities[entity] as ObjectKind
+    const decided = await inTurns(allowed, (each) => {
       const { patch, decision, standing } = decideTask(each, current.get(each.recordId), {
-        object: connector.entities[entity] as ObjectKind,
+        object,
         form,
         history,
         rule: (field) => options.rule(connector.name, field, each.trigger),
@@ -120,7 +122,8 @@ export function createWriteBatch(options: WriteBatchOptions) {
     toWrite: Writing[],
     form: RecordForm,
   ): Promise<void> {
-    const intents = toWrite.flatMap(({ task, decision, standing }) =>
+    const object = connector.entities[entity] as ObjectKind
+    const intents = await inTurns(toWrite, ({ task, decision, standing }) =>
       Object.keys(decision.patch).flatMap((field): Intent[] => {
         const target = writeTargetOf(field, { proposed: decision.patch, standing, mapping: form.mapping })
         if (!target) return []
@@ -132,7 +135,7 @@ export function createWriteBatch(options: WriteBatchOptions) {
           old: decision.current.values[field] ?? null,
           oldRaw: rawValueOf(decision.current, field),
           new: target.value,
-          lookupKey: sourceOf(field, connector.entities[entity] as ObjectKind, task.steps),
+          lookupKey: sourceOf(field, object, task.steps),
           rule: options.rule(connector.name, field, task.trigger),
           mapping: target.mapping,
         }
@@ -144,7 +147,7 @@ export function createWriteBatch(options: WriteBatchOptions) {
         ? [{ taskId: task.id, recordId: task.recordId, values: decision.current.own }]
         : [],
     )
-    await fieldWrites.intend(intents, own)
+    await fieldWrites.intend(intents.flat(), own)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { DatabaseAddresses } from './addresses.ts'
@@ -171,6 +172,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
       // It was ended in one trip with its last statements (one-trip.ts).
       if (endsTransaction.has(text) && underWay === 0 && client.getTransactionStatus() === 'I') return nothing
       underWay += 1
+      sendTogether(client.connection.stream)
       try {
         return await client.query(text, values.map(asArrayText))
       } catch (error) {
@@ -199,6 +201,12 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     // The driver closes the socket of a connection that has a statement under way, and takes its leave on others.
     cut: () => open.forEach((client) => void client.end().catch(() => {})),
   }
+}
+
+/** Sends what is asked before the next promise goes on as one write: the statements of a trip cost one call of the system then. */
+function sendTogether(stream: Writable): void {
+  stream.cork()
+  queueMicrotask(() => stream.uncork())
 }
 
 /** The pool has one time-out for a free connection and for a new one. */
