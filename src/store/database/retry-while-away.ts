@@ -27,7 +27,7 @@ const awayCodes = new Set([
 const poolerMessage =
   /server conn crashed|query_wait_timeout|cannot connect to server|server login has been failing|server closed the connection|database does not allow connections/i
 const awayMessage =
-  /connection (terminated|ended|closed)|timeout exceeded when trying to connect|^timeout expired$|query read timeout|not queryable/i
+  /cached plan must not change result type|connection (terminated|ended|closed)|timeout exceeded when trying to connect|^timeout expired$|query read timeout|not queryable/i
 
 /**
  * Repeats a write while the database is away, because a restart must not lose a paid answer. The write must be repeatable:

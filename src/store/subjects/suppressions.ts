@@ -8,6 +8,7 @@ import {
   type IdentifierKind,
 } from '../../domain/subjects/identifiers.ts'
 import type { Database } from '../database/database.ts'
+import { goesFirst } from '../database/go-first.ts'
 import { namesOfSubjects } from '../names/names-of.ts'
 
 /** The people and companies that must not be looked up. Only digests are stored, so the list does not reveal who is on it. */
@@ -55,13 +56,33 @@ export function createSuppressionLedger(
     identifiers.map((each) => underAllNames(each, hosts)[0] ?? each)
 
   let knownEmptyUntilMs = 0
-  /** Called before every lookup, so an empty list is cached for half a second. */
-  async function isEmpty(): Promise<boolean> {
+  let asking: Promise<boolean> | undefined
+  /**
+   * Called before every lookup, so an empty list is cached for half a second. A dozen lookups that begin together ask once; somebody who
+   * is waited for asks alone, as the question of others has no precedence.
+   */
+  function isEmpty(): Promise<boolean> {
+    if (performance.now() < knownEmptyUntilMs) return Promise.resolve(true)
+    if (goesFirst()) return askIfEmpty(() => true)
+    if (asking) return asking
+    const question: Promise<boolean> = askIfEmpty(() => asking === question)
+    asking = question
+    // What was asked before the list changed is no answer to those who ask after it.
+    const forget = () => void (asking = asking === question ? undefined : asking)
+    question.then(forget, forget)
+    return question
+  }
+
+  async function askIfEmpty(counts: () => boolean): Promise<boolean> {
     const nowMs = performance.now()
-    if (nowMs < knownEmptyUntilMs) return true
     const { rows } = await sql`select 1 from suppressions limit 1`.execute(db)
-    if (rows.length === 0) knownEmptyUntilMs = nowMs + 500
+    if (rows.length === 0 && counts()) knownEmptyUntilMs = nowMs + 500
     return rows.length === 0
+  }
+
+  function forgetEmpty(): void {
+    knownEmptyUntilMs = 0
+    asking = undefined
   }
 
   /**
@@ -89,7 +110,7 @@ export function createSuppressionLedger(
 
   return {
     async add(identifiers) {
-      knownEmptyUntilMs = 0
+      forgetEmpty()
       const { kinds, values } = columnsOf(await digests(firstNames(identifiers)))
       const { rows } = await sql`
         insert into suppressions (kind, digest, added_at)
@@ -139,7 +160,7 @@ export function createSuppressionLedger(
     },
 
     async match(asked, { isFresh = false } = {}) {
-      if (isFresh) knownEmptyUntilMs = 0
+      if (isFresh) forgetEmpty()
       if (typeof asked !== 'function' && nameNobody(asked)) return new Set()
       if (await isEmpty()) return new Set()
       const subjects = typeof asked === 'function' ? asked() : asked

@@ -28,14 +28,14 @@ export function setLocally(parameters: LimitParameters): string[] {
 const current = (name: string) =>
   `(extract(epoch from current_setting('${name}')::interval) * 1000)::float8 as ${name}`
 
-/** Asks a new connection whether it may write, and which limits are in force. */
-export const sessionQuery = `select current_setting('transaction_read_only') = 'on' as read_only, ${Object.keys(
+/** Asks a new connection whether it may write, which process of the server answers, and which limits are in force. */
+export const sessionQuery = `select current_setting('transaction_read_only') = 'on' as read_only, pg_backend_pid() as backend, ${Object.keys(
   noParameters,
 )
   .map(current)
   .join(', ')}`
 
-export type SessionRow = { read_only: boolean } & LimitParameters
+export type SessionRow = { read_only: boolean; backend: number } & LimitParameters
 
 export function hasLimits(row: SessionRow, wanted: LimitParameters): boolean {
   return (Object.keys(wanted) as (keyof LimitParameters)[]).every((name) => row[name] === wanted[name])

@@ -4,6 +4,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { DatabaseAddresses } from './addresses.ts'
 import { asArrayText } from '../parameters.ts'
 import { readJson } from '../../packed/packed-json.ts'
+import { createStatementNames, isOutdatedPlan } from './statement-names.ts'
 import {
   hasLimits,
   limitParameters,
@@ -113,6 +114,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
   const epochs = new WeakMap<Client | PoolClient, number>()
   // A pooler refuses limits when a connection begins, or drops them: each transaction then sets its own.
   let setsLocally = false
+  const names = createStatementNames()
 
   async function connect(): Promise<PostgresPoolClient> {
     let wasRefused = false
@@ -157,6 +159,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
       const [row] = rows as [SessionRow]
       if (row.read_only && needsPrimary) throw new ReadOnlyServerError('this server is read-only: no primary')
       if (!hasLimits(row, parameters)) setsLocally = true
+      names.met(client, row.backend)
       epochs.set(client, began)
     } catch (error) {
       client.release(true)
@@ -168,13 +171,15 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     let isOfUse = true
     let cause: unknown
     let underWay = 0
+    names.refresh(client)
     const query = async (text: string, values: readonly unknown[]) => {
       // It was ended in one trip with its last statements (one-trip.ts).
       if (endsTransaction.has(text) && underWay === 0 && client.getTransactionStatus() === 'I') return nothing
       underWay += 1
       sendTogether(client.connection.stream)
       try {
-        return await client.query(text, values.map(asArrayText))
+        const name = names.nameOf(client, text, values.length)
+        return await client.query({ text, values: values.map(asArrayText), ...(name ? { name } : {}) })
       } catch (error) {
         if (isLost(error)) {
           isOfUse = false
@@ -220,5 +225,5 @@ function quickToGiveUp(Base: typeof Client): typeof Client {
 
 function isLost(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  return lostServerCodes.has(String(code)) || noAnswer.test(String(message))
+  return lostServerCodes.has(String(code)) || noAnswer.test(String(message)) || isOutdatedPlan(error)
 }

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import type { Client, PoolClient } from 'pg'
+
+/**
+ * A statement is prepared once it is asked this often: a prepared statement takes memory in each connection of the server, and those of the
+ * desk and of commands are asked rarely.
+ */
+const fromUse = 3
+const mostKnown = 1_000
+/** Statements with more parameters are lists of values, of a different length each time. */
+const maxParameters = 40
+const preparable = /^\s*(select|insert|update|delete|with)\b/i
+/**
+ * A plan suits the tables as they were, and one for an empty ledger reads all of a full one. So those of a connection are given up after as
+ * long as the pool had been open when they were begun, within these bounds, as on the embedded ledger.
+ */
+const leastAgeMs = 5_000
+const mostAgeMs = 60_000
+
+/** The driver's lists of what a connection has prepared. */
+interface Prepared {
+  processID?: number | null
+  connection: { parsedStatements: Record<string, string> }
+}
+
+/**
+ * Names for statements that are asked often, so that a connection of the server parses and plans them once: planning was a quarter of the
+ * time of all statements, and most of it for those of a press. A name is a digest of its text. It never means another
+ * statement, whoever has prepared it on this connection.
+ *
+ * Only where the connection is the server's own. A transaction pooler gives each transaction another one; it is known by the number
+ * of its process, which is not that of the backend.
+ */
+export function createStatementNames(nowMs: () => number = () => performance.now()) {
+  const openedMs = nowMs()
+  const known = new Map<string, { uses: number; name: string }>()
+  const sinceMs = new WeakMap<Client | PoolClient, number>()
+
+  return {
+    /** Called with the process that answers on a new connection. */
+    met(client: Client | PoolClient, backend: number): void {
+      if ((client as unknown as Prepared).processID === backend) sinceMs.set(client, nowMs())
+    },
+
+    /** Called before a connection is used, with nothing under way on it. */
+    refresh(client: Client | PoolClient): void {
+      const beganMs = sinceMs.get(client)
+      const { connection } = client as unknown as Prepared
+      if (beganMs === undefined || Object.keys(connection.parsedStatements).length === 0) return
+      const ageMs = Math.min(Math.max(beganMs - openedMs, leastAgeMs), mostAgeMs)
+      if (nowMs() - beganMs < ageMs) return
+      sinceMs.set(client, nowMs())
+      connection.parsedStatements = {}
+      // It leaves before the next statement does. Where it fails, so does that: the connection is gone.
+      client.query('deallocate all').catch(() => {})
+    },
+
+    /** Returns the name under which a statement is prepared; undefined where it is not. */
+    nameOf(client: Client | PoolClient, text: string, parameters: number): string | undefined {
+      if (parameters === 0 || parameters > maxParameters || !sinceMs.has(client) || !preparable.test(text))
+        return undefined
+      const before = known.get(text)
+      if (before) return ++before.uses >= fromUse ? before.name : undefined
+      if (known.size >= mostKnown) known.clear()
+      known.set(text, { uses: 1, name: `p${createHash('sha256').update(text).digest('hex').slice(0, 32)}` })
+      return undefined
+    },
+  }
+}
+
+/**
+ * Returns true for the error of a prepared statement whose rows have other columns since a migration by a newer version. Nothing was done. All
+ * connections have such statements, and are replaced.
+ */
+export function isOutdatedPlan(error: unknown): boolean {
+  return /cached plan must not change result type/.test(String((error as { message?: unknown }).message))
+}
