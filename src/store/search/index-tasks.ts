@@ -102,18 +102,14 @@ export async function unsearchable(db: Database, most: number): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-/**
- * Returns tasks behind the place that were committed after it had passed them. Compared as two lists of ids: to look for each in the other
- * table would be tens of thousands of searches.
- */
+/** Returns tasks behind the place that were committed after it had passed them. */
 async function readLate(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
   const upTo = Number((await readMeta(tx, readUpTo)) ?? 0)
   const from = Math.min(upTo, Number((await readMeta(tx, lookedBackUpTo)) ?? upTo)) - idOverlap.whole
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
-    where runs.state <> 'planned' and tasks.id in (
-      select id from tasks where id > ${from} and id <= ${upTo}
-      except select task_id from task_words where task_id > ${from} and task_id <= ${upTo})
+    where tasks.id > ${from} and tasks.id <= ${upTo} and runs.state <> 'planned'
+      and not exists (select from task_words where task_id = tasks.id and task_id > ${from} and task_id <= ${upTo})
     order by tasks.id limit ${limit}`.execute(tx)
   if (rows.length < limit) await writeMeta(tx, lookedBackUpTo, String(upTo))
   return rows
