@@ -4,6 +4,7 @@ import { createRecordIndex } from '../../src/store/identities/record-index.ts'
 import { createTaskViews } from '../../src/store/runs/task-view.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 import { adoptOrphans } from '../../src/store/runs/run-states.ts'
+import { indexNewTasks } from '../../src/store/search/index-tasks.ts'
 import { useWatchedLedger } from '../support/watched-ledger.ts'
 
 // A press and a purchase ask for a row or two. By statistics of a moment before, all rows of a day looked cheaper.
@@ -89,4 +90,28 @@ test('lookups of runs that were broken off are looked for only where such a run 
   ledger.forgetStatements()
   expect(await adoptOrphans(db, now(), ['file'])).toBe(0)
   expect(await ledger.planOf('with orphan as', { analyze: true })).toMatch(/on lookups owned.*never executed/)
+})
+
+test('a page of new words reads those behind its place, and not those of all tasks', async () => {
+  const { db } = ledger.database
+  const { run } = await openLedgerRun(ledger.database, { lookups: 1, now })
+  await sql`
+    insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+    select ${run.id}, 10 + number, 'word' || number, '{}', 'written', ${now()} from generate_series(1, 5000) as number`.execute(
+    db,
+  )
+  const options = { hosts: [], limit: 2_000 }
+  while ((await indexNewTasks(db, options)) > 0);
+  await sql`
+    insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+    select ${run.id}, 6000 + number, 'more' || number, '{}', 'written', ${now()} from generate_series(1, 300) as number`.execute(
+    db,
+  )
+  await sql`analyze tasks, task_words`.execute(db)
+  ledger.forgetStatements()
+  expect(await indexNewTasks(db, { ...options, limit: 200 })).toBe(200)
+  const plan = await ledger.planOf('select from task_words where task_id = tasks.id', { analyze: true })
+  const read = [...plan.matchAll(/on task_words\b.*actual rows=(\d+)/g)].map(([, rows]) => Number(rows))
+  expect(read).toHaveLength(1)
+  expect(read[0]).toBeLessThanOrEqual(700)
 })

@@ -133,6 +133,39 @@ describe('the text by which a record is found', () => {
     expect(await page()).toBe(0)
   })
 
+  test('of tasks that were committed late is read twice a minute, however many came after them', async () => {
+    await addRun('r1')
+    let now = desk.now()
+    const page = () => indexTasks(desk.db, { hosts: ['profnet.com'], now: () => now, limit: 10 })
+    const lost = async () =>
+      (
+        await sql<{ count: number }>`select count(*)::int as count from tasks
+          where not exists (select from task_words where task_id = tasks.id)`.execute(desk.db)
+      ).rows[0]?.count
+    const many = (name: string, count: number) =>
+      sql`insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+        select 'r1', (select count(*) from tasks) + i, ${name} || i, '{"lastName":"Lee"}', 'queued', now() - interval '1 hour'
+        from generate_series(1, ${count}::int) as i`.execute(desk.db)
+    await many('before', 30)
+    while ((await page()) > 0);
+    await many('late', 25)
+    await many('after', 6_000)
+    const readAll = async () => {
+      while ((await indexTasks(desk.db, { hosts: [], now: () => now, limit: 2_000 })) > 0);
+    }
+    await readAll()
+    expect(await lost()).toBe(0)
+    // As a transaction that has taken lower ids and is committed when thousands of others have been read.
+    await sql`delete from task_words where task_id in (select id from tasks where record_id like 'late%')`.execute(
+      desk.db,
+    )
+    expect([await page(), await lost()]).toEqual([0, 25])
+    now = new Date(now.getTime() + 30_000)
+    // More than a page of them: the next page looks back too.
+    expect([await page(), await page(), await page(), await lost()]).toEqual([10, 10, 5, 0])
+    expect(await page()).toBe(0)
+  })
+
   test('of a subject is erased with it', async () => {
     await addRun('r1')
     await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })

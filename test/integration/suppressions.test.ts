@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Identifier } from '../../src/domain/subjects/identifiers.ts'
+import { goFirst } from '../../src/store/database/go-first.ts'
 import { createSuppressionLedger } from '../../src/store/subjects/suppressions.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import type { Ledger } from '../support/idle-ledgers.ts'
@@ -35,4 +37,28 @@ test('while nobody is on the list no identifier is made out, and whoever is adde
   expect(await list.match([[]])).toEqual(new Set())
   await list.remove([ann])
   expect(await list.match(asked)).toEqual(new Set())
+})
+
+test('those who ask together ask once, and nobody has an answer from before somebody was added', async () => {
+  const { db } = ledger.database
+  await sql`delete from suppressions`.execute(db)
+  const list = createSuppressionLedger(db, { now: () => new Date('2026-11-26'), salt: async () => 'salt' })
+  const before = statements
+  const together = Array.from({ length: 12 }, () => list.match([[ann]]))
+  expect(await Promise.all(together)).toEqual(together.map(() => new Set()))
+  expect(statements - before).toBe(1)
+  // Somebody who is waited for asks alone.
+  const others = createSuppressionLedger(db, { now: () => new Date('2026-11-26'), salt: async () => 'salt' })
+  await Promise.all([others.match([[ann]]), goFirst(() => others.match([[ann]])), others.match([[ann]])])
+  expect(statements - before).toBe(3)
+
+  const fresh = createSuppressionLedger(db, { now: () => new Date('2026-11-26'), salt: async () => 'salt' })
+  const early = fresh.match([[ann]])
+  const added = fresh.add([ann])
+  const late = fresh.match([[ann]])
+  expect(await early).toEqual(new Set())
+  await added
+  await late
+  expect(await fresh.match([[ann]])).toEqual(new Set([0]))
+  expect(await fresh.match([[ann]], { isFresh: true })).toEqual(new Set([0]))
 })

@@ -110,12 +110,14 @@ export function createSuppressionLedger(
 
   return {
     async add(identifiers) {
-      forgetEmpty()
       const { kinds, values } = columnsOf(await digests(firstNames(identifiers)))
       const { rows } = await sql`
         insert into suppressions (kind, digest, added_at)
         select kind, digest, ${now()}::timestamptz from unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
-        on conflict (kind, digest) do nothing returning 1`.execute(db)
+        on conflict (kind, digest) do nothing returning 1`
+        .execute(db)
+        // Not before: a question of that moment would find nobody.
+        .finally(forgetEmpty)
       return rows.length
     },
 

@@ -175,16 +175,19 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     const query = async (text: string, values: readonly unknown[]) => {
       // It was ended in one trip with its last statements (one-trip.ts).
       if (endsTransaction.has(text) && underWay === 0 && client.getTransactionStatus() === 'I') return nothing
+      const isOfNoTransaction = underWay === 0 && client.getTransactionStatus() === 'I'
       underWay += 1
       sendTogether(client.connection.stream)
+      const asked = { text, values: values.map(asArrayText) }
       try {
         const name = names.nameOf(client, text, values.length)
-        return await client.query({ text, values: values.map(asArrayText), ...(name ? { name } : {}) })
+        return await client.query(name === undefined ? asked : { ...asked, name })
       } catch (error) {
         if (isLost(error)) {
           isOfUse = false
           if (epochs.get(client) === epoch) epoch += 1
         }
+        if (isOutdatedPlan(error) && isOfNoTransaction && underWay === 1) return await client.query(asked)
         // The statement before it was not waited for, and its error says more.
         if ((error as { code?: unknown }).code === refusedBehindError && cause !== undefined) throw cause
         cause = error
