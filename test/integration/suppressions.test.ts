@@ -62,3 +62,12 @@ test('those who ask together ask once, and nobody has an answer from before some
   expect(await fresh.match([[ann]])).toEqual(new Set([0]))
   expect(await fresh.match([[ann]], { isFresh: true })).toEqual(new Set([0]))
 })
+
+test('the older answer to somebody who is waited for hides nobody who was added meanwhile', async () => {
+  const { db } = ledger.database
+  await sql`delete from suppressions`.execute(db)
+  const list = createSuppressionLedger(db, { now: () => new Date('2026-11-26'), salt: async () => 'salt' })
+  const press = goFirst(() => list.match([[ann]]))
+  await Promise.all([press, list.add([ann])])
+  expect(await list.match([[ann]])).toEqual(new Set([0]))
+})

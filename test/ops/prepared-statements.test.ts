@@ -67,6 +67,15 @@ describe.skipIf(missing !== undefined)('statements that are asked often', () => 
       expect(await prepared(db)).toContain('select * from changed where id = $1')
       await sql`alter table changed add column size int default 5`.execute(other)
       expect((await read(db)).rows).toEqual([{ id: 1, name: 'one', size: 5 }])
+      // Several that leave together are asked again, each by itself.
+      const both = () => inOneTrip(db, ...[1, 2].map((id) => sql`select * from changed where id = ${id}`))
+      for (let use = 0; use < 3; use += 1) await both()
+      await sql`alter table changed add column more int`.execute(other)
+      expect((await both()).map(({ rows }) => rows)).toEqual([
+        [{ id: 1, name: 'one', size: 5, more: null }],
+        [],
+      ])
+      await sql`alter table changed drop column more`.execute(other)
       // In a transaction nothing more can be asked: it is repeated, on a new connection.
       for (let use = 0; use < 3; use += 1) await read(db)
       await sql`alter table changed drop column name`.execute(other)
@@ -83,6 +92,18 @@ describe.skipIf(missing !== undefined)('statements that are asked often', () => 
         { id: 1 },
         { id: 3 },
       ])
+    }))
+
+  test('are asked again where the server has forgotten them', () =>
+    withLedger(async ({ db }) => {
+      for (let given = 0; given < 4; given += 1) await twice(db, given)
+      await sql`discard all`.execute(db)
+      expect(await twice(db, 5)).toBe(10)
+      expect(await twice(db, 6)).toBe(12)
+      for (let given = 0; given < 4; given += 1) await twice(db, given)
+      await sql`deallocate all`.execute(db)
+      const inTransaction = () => db.transaction().execute((tx) => twice(tx, 7))
+      expect(await retryWhileAway(inTransaction, { everyMs: 1 })).toBe(14)
     }))
 
   test.skipIf(missingPgbouncer() !== undefined)('are not prepared behind a pooler', async () => {

@@ -11,6 +11,9 @@ const tables = [
   'bundle_members',
   'task_words',
   'record_identities',
+  'subject_names',
+  'list_rows',
+  'list_row_identities',
 ] as const
 /** For smaller tables every plan is good enough. */
 const minBytes = 256 * 1_024

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isOfPreparation } from './postgres/statement-names.ts'
 
 /** The codes of Postgres while it shuts down or starts, and of its driver when there is no connection. */
 const awayCodes = new Set([
@@ -27,7 +28,7 @@ const awayCodes = new Set([
 const poolerMessage =
   /server conn crashed|query_wait_timeout|cannot connect to server|server login has been failing|server closed the connection|database does not allow connections/i
 const awayMessage =
-  /cached plan must not change result type|connection (terminated|ended|closed)|timeout exceeded when trying to connect|^timeout expired$|query read timeout|not queryable/i
+  /connection (terminated|ended|closed)|timeout exceeded when trying to connect|^timeout expired$|query read timeout|not queryable/i
 
 /**
  * Repeats a write while the database is away, because a restart must not lose a paid answer. The write must be repeatable:
@@ -52,12 +53,13 @@ export async function retryWhileAway<T>(
   }
 }
 
-/** Returns true for an error that says that the database is away, and not that it refused the statement. */
+/** Returns true for an error that says that the database is away, or the connection of no use, and not that it refused the statement. */
 export function isAway(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return (
     awayCodes.has(String(code)) ||
     awayMessage.test(String(message)) ||
+    isOfPreparation(error) ||
     (code === '08P01' && poolerMessage.test(String(message)))
   )
 }

@@ -13,14 +13,18 @@ const lockId = 7_290_018
 /** The rows of `meta` that say how far the tasks were read: by id, and by the time at which they ended. */
 const readUpTo = 'tasks_searchable'
 const endedUpTo = 'tasks_searchable_ended'
-/** The rows of `meta` with the time of the last look back over the whole overlap, and with how far the tasks were read by id then. */
+/**
+ * The rows of `meta` with the time of the last look back over the whole overlap, and with how far the tasks were read by id at the look back
+ * before it and at that one.
+ */
 const lookedBackAt = 'tasks_searchable_looked_back'
-const lookedBackUpTo = 'tasks_searchable_looked_back_id'
+const lookedBackUpTo = 'tasks_searchable_looked_back_ids'
 /**
  * So many ids before the last one are looked at again with each page: tasks with lower ids may be committed later. A look back begins so
- * many before the place that the one before it had reached, or a page of thousands that is committed late would be left out.
+ * many before the place of the look back before the last one, so that a transaction may take half a minute; but no more than `most` before
+ * the place, where a version that has no such places worked meanwhile.
  */
-const idOverlap = { short: 500, whole: 5_000 }
+const idOverlap = { short: 500, whole: 5_000, most: 200_000 }
 /**
  * Clocks of several machines differ, and a transaction shows its rows when it is committed. The embedded ledger has one clock, and one
  * transaction at a time; to look back over five minutes of it held up everybody for 100 to 200 ms.
@@ -105,13 +109,17 @@ export async function unsearchable(db: Database, most: number): Promise<number> 
 /** Returns tasks behind the place that were committed after it had passed them. */
 async function readLate(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
   const upTo = Number((await readMeta(tx, readUpTo)) ?? 0)
-  const from = Math.min(upTo, Number((await readMeta(tx, lookedBackUpTo)) ?? upTo)) - idOverlap.whole
+  const [beforeLast = upTo, last = upTo] = ((await readMeta(tx, lookedBackUpTo)) ?? '')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+  const from = Math.max(Math.min(upTo, beforeLast), upTo - idOverlap.most) - idOverlap.whole
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
     where tasks.id > ${from} and tasks.id <= ${upTo} and runs.state <> 'planned'
       and not exists (select from task_words where task_id = tasks.id and task_id > ${from} and task_id <= ${upTo})
     order by tasks.id limit ${limit}`.execute(tx)
-  if (rows.length < limit) await writeMeta(tx, lookedBackUpTo, String(upTo))
+  if (rows.length < limit) await writeMeta(tx, lookedBackUpTo, `${last} ${upTo}`)
   return rows
 }
 

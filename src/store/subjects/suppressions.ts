@@ -57,30 +57,32 @@ export function createSuppressionLedger(
 
   let knownEmptyUntilMs = 0
   let asking: Promise<boolean> | undefined
+  let changes = 0
   /**
    * Called before every lookup, so an empty list is cached for half a second. A dozen lookups that begin together ask once; somebody who
    * is waited for asks alone, as the question of others has no precedence.
    */
   function isEmpty(): Promise<boolean> {
     if (performance.now() < knownEmptyUntilMs) return Promise.resolve(true)
-    if (goesFirst()) return askIfEmpty(() => true)
+    if (goesFirst()) return askIfEmpty()
     if (asking) return asking
-    const question: Promise<boolean> = askIfEmpty(() => asking === question)
+    const question = askIfEmpty()
     asking = question
-    // What was asked before the list changed is no answer to those who ask after it.
     const forget = () => void (asking = asking === question ? undefined : asking)
     question.then(forget, forget)
     return question
   }
 
-  async function askIfEmpty(counts: () => boolean): Promise<boolean> {
-    const nowMs = performance.now()
+  async function askIfEmpty(): Promise<boolean> {
+    const [nowMs, changesBefore] = [performance.now(), changes]
     const { rows } = await sql`select 1 from suppressions limit 1`.execute(db)
-    if (rows.length === 0 && counts()) knownEmptyUntilMs = nowMs + 500
+    if (rows.length === 0 && changes === changesBefore) knownEmptyUntilMs = nowMs + 500
     return rows.length === 0
   }
 
+  /** What was asked before the list changed is no answer to those who ask after it. */
   function forgetEmpty(): void {
+    changes += 1
     knownEmptyUntilMs = 0
     asking = undefined
   }

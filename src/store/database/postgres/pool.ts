@@ -4,7 +4,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { DatabaseAddresses } from './addresses.ts'
 import { asArrayText } from '../parameters.ts'
 import { readJson } from '../../packed/packed-json.ts'
-import { createStatementNames, isOutdatedPlan } from './statement-names.ts'
+import { createStatementNames, isOfPreparation } from './statement-names.ts'
 import {
   hasLimits,
   limitParameters,
@@ -128,6 +128,7 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
           continue
         }
         if (known === undefined) await examine(client)
+        await refresh(client)
         return lend(client)
       } catch (error) {
         // A transaction pooler such as pgbouncer. It asks for no other host.
@@ -167,27 +168,41 @@ export async function createLedgerPool(options: PoolOptions): Promise<LedgerPool
     }
   }
 
+  async function refresh(client: PoolClient): Promise<void> {
+    try {
+      await names.refresh(client)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+
   function lend(client: PoolClient): PostgresPoolClient {
     let isOfUse = true
     let cause: unknown
     let underWay = 0
-    names.refresh(client)
+    // As far as it was sent: the driver knows it when it is answered.
+    let isInTransaction = false
     const query = async (text: string, values: readonly unknown[]) => {
       // It was ended in one trip with its last statements (one-trip.ts).
       if (endsTransaction.has(text) && underWay === 0 && client.getTransactionStatus() === 'I') return nothing
-      const isOfNoTransaction = underWay === 0 && client.getTransactionStatus() === 'I'
+      const given = values.map(asArrayText)
+      if (text.startsWith('begin')) isInTransaction = true
+      else if (endsTransaction.has(text)) isInTransaction = false
+      const mayRepeat = !isInTransaction
       underWay += 1
       sendTogether(client.connection.stream)
-      const asked = { text, values: values.map(asArrayText) }
       try {
-        const name = names.nameOf(client, text, values.length)
-        return await client.query(name === undefined ? asked : { ...asked, name })
+        const name = names.nameOf(client, text, given.length)
+        return await (name === undefined
+          ? client.query(text, given)
+          : client.query({ name, text, values: given }))
       } catch (error) {
         if (isLost(error)) {
           isOfUse = false
           if (epochs.get(client) === epoch) epoch += 1
         }
-        if (isOutdatedPlan(error) && isOfNoTransaction && underWay === 1) return await client.query(asked)
+        if (isOfPreparation(error) && mayRepeat) return await client.query(text, given)
         // The statement before it was not waited for, and its error says more.
         if ((error as { code?: unknown }).code === refusedBehindError && cause !== undefined) throw cause
         cause = error
@@ -228,5 +243,5 @@ function quickToGiveUp(Base: typeof Client): typeof Client {
 
 function isLost(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  return lostServerCodes.has(String(code)) || noAnswer.test(String(message)) || isOutdatedPlan(error)
+  return lostServerCodes.has(String(code)) || noAnswer.test(String(message)) || isOfPreparation(error)
 }

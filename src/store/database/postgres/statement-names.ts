@@ -11,11 +11,10 @@ const mostKnown = 1_000
 const maxParameters = 40
 const preparable = /^\s*(select|insert|update|delete|with)\b/i
 /**
- * A plan suits the tables as they were, and one for an empty ledger reads all of a full one. So those of a connection are given up after as
- * long as the pool had been open when they were begun, within these bounds, as on the embedded ledger.
+ * A plan suits the tables as they were, and one for an empty ledger reads all of a full one. So those of a connection are given up after so
+ * long, and with each analysis of a table (analyse-tables.ts).
  */
-const leastAgeMs = 5_000
-const mostAgeMs = 60_000
+const mostAgeMs = 10_000
 
 /** The driver's lists of what a connection has prepared. */
 interface Prepared {
@@ -32,7 +31,6 @@ interface Prepared {
  * of its process, which is not that of the backend.
  */
 export function createStatementNames(nowMs: () => number = () => performance.now()) {
-  const openedMs = nowMs()
   const known = new Map<string, { uses: number; name: string }>()
   const sinceMs = new WeakMap<Client | PoolClient, number>()
 
@@ -43,16 +41,14 @@ export function createStatementNames(nowMs: () => number = () => performance.now
     },
 
     /** Called before a connection is used, with nothing under way on it. */
-    refresh(client: Client | PoolClient): void {
+    async refresh(client: Client | PoolClient): Promise<void> {
       const beganMs = sinceMs.get(client)
       const { connection } = client as unknown as Prepared
-      if (beganMs === undefined || Object.keys(connection.parsedStatements).length === 0) return
-      const ageMs = Math.min(Math.max(beganMs - openedMs, leastAgeMs), mostAgeMs)
-      if (nowMs() - beganMs < ageMs) return
+      if (beganMs === undefined || nowMs() - beganMs < mostAgeMs) return
       sinceMs.set(client, nowMs())
+      if (Object.keys(connection.parsedStatements).length === 0) return
+      await client.query('deallocate all')
       connection.parsedStatements = {}
-      // It leaves before the next statement does. Where it fails, so does that: the connection is gone.
-      client.query('deallocate all').catch(() => {})
     },
 
     /** Returns the name under which a statement is prepared; undefined where it is not. */
@@ -68,10 +64,15 @@ export function createStatementNames(nowMs: () => number = () => performance.now
   }
 }
 
+/** There is none of this name on the connection, or there is one although the driver knows of none. */
+const outOfStep = new Set(['26000', '42P05'])
+
 /**
- * Returns true for the error of a prepared statement whose rows have other columns since a migration by a newer version. Nothing was done. All
- * connections have such statements, and are replaced.
+ * Returns true for an error that comes of having prepared a statement. Nothing was done. Its rows have other columns since a migration by a
+ * newer version, which every connection will meet, or the driver's list is not the server's. Told by code and place: servers translate
+ * the message.
  */
-export function isOutdatedPlan(error: unknown): boolean {
-  return /cached plan must not change result type/.test(String((error as { message?: unknown }).message))
+export function isOfPreparation(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown }
+  return outOfStep.has(String(code)) || (code === '0A000' && routine === 'RevalidateCachedQuery')
 }
