@@ -1,4 +1,4 @@
-/** Everybody else in the process waits for no more than this, and the time of the last item. */
+/** Others in the process wait for no more than this, and the time of the last item. */
 const longestMs = 4
 
 /**

@@ -47,7 +47,7 @@ test('those who ask together ask once, and nobody has an answer from before some
   const together = Array.from({ length: 12 }, () => list.match([[ann]]))
   expect(await Promise.all(together)).toEqual(together.map(() => new Set()))
   expect(statements - before).toBe(1)
-  // Somebody who is waited for asks alone.
+  // A press, for which somebody waits, asks alone.
   const others = createSuppressionLedger(db, { now: () => new Date('2026-11-26'), salt: async () => 'salt' })
   await Promise.all([others.match([[ann]]), goFirst(() => others.match([[ann]])), others.match([[ann]])])
   expect(statements - before).toBe(3)

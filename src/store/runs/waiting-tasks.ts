@@ -80,7 +80,7 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
     },
 
     async overlooked(after, limit) {
-      // Of a hundred thousand that wait, hardly one has ended: the database leaves the others out, except for the last of the page.
+      // The database leaves out what still waits, all but a few of a hundred thousand, except for the last of the page.
       const { rows } = await sql<{
         key: LookupKey
         ended: boolean

@@ -80,7 +80,7 @@ export function createSuppressionLedger(
     return rows.length === 0
   }
 
-  /** What was asked before the list changed is no answer to those who ask after it. */
+  /** A question from before the list changed is no answer to those who ask after it. */
   function forgetEmpty(): void {
     changes += 1
     knownEmptyUntilMs = 0
