@@ -1,4 +1,5 @@
 import { messages as kinds, parse, protocol, type PGlite } from '@electric-sql/pglite'
+import { isPreparable } from '../preparable.ts'
 import { bindAndExecute, columnsOf, readAnswer, type Answered, type Column } from './wire.ts'
 
 /** Runs SQL on PGlite. */
@@ -22,8 +23,6 @@ interface Prepared {
 const leastAgeMs = 5_000
 const mostAgeMs = 60_000
 const maxPrepared = 200
-/** Statements with more parameters are lists of values, of a different length each time. */
-const maxParameters = 40
 /** These change no description of a row. Where they change statistics or an index, the database itself plans again. */
 const changesNoTable = /^\s*(begin|commit|rollback|savepoint|release|analyze|vacuum|checkpoint|reindex)\b/i
 /**
@@ -35,7 +34,6 @@ const hasOnePlan = /\bjsonb_to_recordset\(\$/
 const onePlan = unnamed('set plan_cache_mode = force_generic_plan')
 const anyPlan = unnamed('set plan_cache_mode = auto')
 const sync = protocol.serialize.sync()
-const preparable = /^\s*(select|insert|update|delete|with)\b/i
 
 /** Has a statement without parameters or rows run in the same exchange as another. */
 function unnamed(text: string): Uint8Array {
@@ -130,7 +128,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
 
   return {
     async run<R>(sql: string, parameters: readonly unknown[]) {
-      if (parameters.length <= maxParameters && preparable.test(sql)) return runPrepared<R>(sql, parameters)
+      if (isPreparable(sql, parameters.length)) return runPrepared<R>(sql, parameters)
       if (parameters.length === 0) {
         const [result] = await client.exec(sql)
         if (!changesNoTable.test(sql)) await dropAll()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Client, PoolClient } from 'pg'
+import { isPreparable } from '../preparable.ts'
 
 /**
  * A statement is prepared once it is asked this often: a prepared statement takes memory in each connection of the server, and those of the
@@ -7,9 +8,6 @@ import type { Client, PoolClient } from 'pg'
  */
 const fromUse = 3
 const mostKnown = 1_000
-/** Statements with more parameters are lists of values, of a different length each time. */
-const maxParameters = 40
-const preparable = /^\s*(select|insert|update|delete|with)\b/i
 /**
  * A plan suits the tables as they were, and one for an empty ledger reads all of a full one. So those of a connection are given up after so
  * long, and with each analysis of a table (analyse-tables.ts).
@@ -53,8 +51,7 @@ export function createStatementNames(nowMs: () => number = () => performance.now
 
     /** Returns the name under which a statement is prepared; undefined where it is not. */
     nameOf(client: Client | PoolClient, text: string, parameters: number): string | undefined {
-      if (parameters === 0 || parameters > maxParameters || !sinceMs.has(client) || !preparable.test(text))
-        return undefined
+      if (parameters === 0 || !sinceMs.has(client) || !isPreparable(text, parameters)) return undefined
       const before = known.get(text)
       if (before) return ++before.uses >= fromUse ? before.name : undefined
       if (known.size >= mostKnown) known.clear()
