@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isOfPreparation } from './postgres/statement-names.ts'
+import { isOfPreparation } from './postgres/preparation-errors.ts'
 
 /** The codes of Postgres while it shuts down or starts, and of its driver when there is no connection. */
 const awayCodes = new Set([

@@ -4,7 +4,8 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { DatabaseAddresses } from './addresses.ts'
 import { asArrayText } from '../parameters.ts'
 import { readJson } from '../../packed/packed-json.ts'
-import { createStatementNames, isOfPreparation } from './statement-names.ts'
+import { isOfPreparation } from './preparation-errors.ts'
+import { createStatementNames } from './statement-names.ts'
 import {
   hasLimits,
   limitParameters,

@@ -1,6 +1,7 @@
 import type { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { createStatementNames, isOfPreparation } from './statement-names.ts'
+import { isOfPreparation } from './preparation-errors.ts'
+import { createStatementNames } from './statement-names.ts'
 
 function connection(processID = 7) {
   const sent: string[] = []
