@@ -74,6 +74,20 @@ test('a group that fails is tried again item by item: only the bad item fails', 
   expect(await after).toBe('c!')
 })
 
+test('others have a turn of the event loop before all callers of a group have gone on', async () => {
+  const { ask, end } = setStage()
+  const done: string[] = []
+  const all = Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map(async (item) => {
+      done.push(await ask(item))
+      if (item === 'a') setImmediate(() => done.push('other'))
+    }),
+  )
+  await end()
+  await all
+  expect(done).toEqual(['a!', 'b!', 'c!', 'd!', 'other', 'e!'])
+})
+
 test('a group has a maximum size', async () => {
   const { groups, ask, end } = setStage()
   const all = Promise.all(Array.from({ length: 100 }, (_, index) => ask(`item-${index}`)))

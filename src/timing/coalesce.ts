@@ -1,6 +1,8 @@
 /** Longer groups gain nothing and hold their locks longer. */
 const maxGroupSize = 64
 
+const callersATurn = 2
+
 /** The outcome of one item of a group: its result, or its own error. */
 export type Each<Result> = { ok: Result } | { error: unknown }
 
@@ -125,16 +127,21 @@ function createLine<Item, Result>(
 
   async function runGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await work(group.map(({ item }) => item))
-      group.forEach(({ resolve, reject }, index) => {
-        const each = results[index]
-        if (each && 'ok' in each) resolve(each.ok)
-        else reject(each ? each.error : new Error('no result for an item of a group'))
-      })
+      void handOn(group, await work(group.map(({ item }) => item)))
     } catch (error) {
       const [only, ...others] = group
       if (only && others.length === 0) only.reject(error)
       else await Promise.all(group.map((each) => runGroup([each])))
+    }
+  }
+
+  /** The callers of a whole group would go on in one turn of the event loop, and who presses meanwhile would wait for all of them. */
+  async function handOn(group: readonly Waiting<Item, Result>[], results: readonly Each<Result>[]) {
+    for (const [index, { resolve, reject }] of group.entries()) {
+      if (index > 0 && index % callersATurn === 0) await oneTurn()
+      const each = results[index]
+      if (each && 'ok' in each) resolve(each.ok)
+      else reject(each ? each.error : new Error('no result for an item of a group'))
     }
   }
 

@@ -1,5 +1,5 @@
 /** Others in the process wait for no more than this, and the time of the last item. */
-const longestMs = 4
+const longestMs = 1
 
 /**
  * Maps a long list, and lets the event loop have a turn whenever that has taken some milliseconds: somebody who presses a button in the CRM
