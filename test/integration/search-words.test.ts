@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/app/context/context.ts'
 import { makeRestSearchable } from '../../src/app/runs/maintenance.ts'
+import { isEmbedded } from '../../src/store/database/embedded.ts'
 import { indexNewTasks, indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
 import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { addLookup, addRun, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
@@ -122,10 +123,10 @@ describe('the text by which a record is found', () => {
     now = later(30_000)
     expect(await page()).toBe(10)
     expect(await found('late')).toBe(1)
-    await end('later', later(-40_000))
     expect(await page()).toBe(7)
-    expect([await found('later'), await found('n%')]).toEqual([0, 35])
-    // Everything is read. Its last five minutes are read again twice a minute, and not with each page.
+    expect(await found('n%')).toBe(35)
+    await end('later', later(-15_000))
+    // Everything is read. Its last seconds or minutes are read again twice a minute, and not with each page.
     expect(await page()).toBe(0)
     now = later(30_000)
     expect(await page()).toBe(1)
@@ -149,7 +150,8 @@ describe('the text by which a record is found', () => {
     await many('before', 30)
     while ((await page()) > 0);
     await many('late', 25)
-    await many('after', 6_000)
+    // The embedded ledger has one transaction at a time, and looks back over fewer.
+    await many('after', isEmbedded(desk.db) ? 4_000 : 6_000)
     while ((await indexTasks(desk.db, { hosts: [], now: () => now, limit: 2_000 })) > 0);
     expect(await lost()).toBe(0)
     // As a transaction that has taken lower ids and is committed when thousands of others have been read.

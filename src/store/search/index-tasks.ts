@@ -22,14 +22,15 @@ const lookedBackUpTo = 'tasks_searchable_looked_back_ids'
 /**
  * So many ids before the last one are looked at again with each page: tasks with lower ids may be committed later. A look back begins so
  * many before the place of the look back before the last one, so that a transaction may take half a minute; but no more than `most` before
- * the place, where a version that has no such places worked meanwhile.
+ * the place, where a version that has no such places worked meanwhile. The embedded ledger has one transaction at a time, so that its ids are
+ * committed in their order; to look back over half a minute of them held up everybody for 200 to 500 ms.
  */
 const idOverlap = { short: 500, whole: 5_000, most: 200_000 }
 /**
  * Clocks of several machines differ, and a transaction shows its rows when it is committed. The embedded ledger has one clock, and one
  * transaction at a time; to look back over five minutes of it held up everybody for 100 to 200 ms.
  */
-const endOverlapMs = { whole: 5 * 60_000, embedded: 60_000, short: 5_000 }
+const endOverlapMs = { whole: 5 * 60_000, embedded: 20_000, short: 5_000 }
 /**
  * The whole overlap is read this often, and a short one with each page: at a thousand a second it is 300,000 tasks, and a page has some
  * hundred.
@@ -113,7 +114,8 @@ async function readLate(tx: Transaction<Tables>, limit: number): Promise<Read[]>
     .split(' ')
     .filter(Boolean)
     .map(Number)
-  const from = Math.max(Math.min(upTo, beforeLast), upTo - idOverlap.most) - idOverlap.whole
+  const place = isEmbedded(tx) ? upTo : Math.max(Math.min(upTo, beforeLast), upTo - idOverlap.most)
+  const from = place - idOverlap.whole
   const { rows } = await sql<Read>`
     select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
     where tasks.id > ${from} and tasks.id <= ${upTo} and runs.state <> 'planned'
