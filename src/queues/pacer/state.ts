@@ -136,6 +136,7 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
     intervalMs: intervalMs(learner, nowMs),
     notBeforeMs: pausedUntilMs(learner),
     windows: windowPaces(learner.windows),
+    ...(learner.penalty && { beginsAnew: true as const }),
     ...flight,
   }
 }

@@ -39,7 +39,9 @@ local function nextSlot(lane)
   if lane == 'background' and hotUntil > now then spacing = spacing / (1 - share) end
   local due = last + spacing
   local busy = due > now - slack and spacing == pace.intervalMs
-  local at = math.max(due, now - late, notBefore)
+  local latest = now - late
+  if pace.beginsAnew and due < latest then latest = now end
+  local at = math.max(due, latest, notBefore)
   if lane == 'background' and hotClaim > now then at = math.max(at, hotClaim) end
   local places
   for round = 1, 8 do

@@ -45,6 +45,24 @@ describe('takeTokens', () => {
     expect(takeTokens(late, pace, start + 5000, { hot: 0, background: 9 }, settings).grants).toHaveLength(1)
   })
 
+  it('makes up for nothing where a refusal closes the door', () => {
+    const strict = { ...pace, beginsAnew: true as const }
+    const late = { ...emptyMeter, lastAtMs: start }
+    const at = (lateMs: number) => {
+      const { grants, backgroundWaitMs } = takeTokens(
+        late,
+        strict,
+        start + 100 + lateMs,
+        { hot: 0, background: 9 },
+        settings,
+      )
+      return [...grants.map(({ atMs }) => atMs - start - 100 - lateMs), backgroundWaitMs]
+    }
+    // A little late, the schedule is kept.
+    expect(at(30)).toEqual([-30, 70])
+    expect(at(160)).toEqual([0, 100])
+  })
+
   it('gives the next token to hot work while the background lane yields', () => {
     const meter = { ...emptyMeter, lastAtMs: start }
     const claimed = takeTokens(meter, pace, start + 10, { hot: 1, background: 1 }, settings)
@@ -125,6 +143,7 @@ describe('the take script', () => {
           notBeforeMs: random() < 0.2 ? now + pick(0, 300) : 0,
           setAtMs: now + (random() < 0.2 ? pick(0, 400) : 0),
           epoch: step,
+          ...(random() < 0.3 && { beginsAnew: true as const }),
           windows: [5000, 60_000].slice(0, pick(0, 2)).map((lengthMs) => ({
             anchorMs: start + pick(0, 4) + 0.7,
             lengthMs,

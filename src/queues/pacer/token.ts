@@ -31,6 +31,8 @@ export interface Pace {
   /** Counts blocks and their ends, so that a late answer is not taken for the answer to a trial. */
   epoch: number
   windows: readonly WindowPace[]
+  /** A refusal closes the door: a schedule that is late begins anew, and makes up for nothing. */
+  beginsAnew?: true
   /** A limit on requests under way, when one is known. */
   flight?: SlotLimit
 }
@@ -168,7 +170,8 @@ function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, settings:
   // would be refused.
   const busy = due > nowMs - settings.slackMs && spacing === pace.intervalMs
   const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
-  let atMs = Math.max(due, nowMs - slackMs, notBeforeMs)
+  const latestMs = pace.beginsAnew && due < nowMs - slackMs ? nowMs : nowMs - slackMs
+  let atMs = Math.max(due, latestMs, notBeforeMs)
   if (lane === 'background' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
   let places: WindowPlace[] = []
   for (let round = 0; round < 8; round++) {
