@@ -1,6 +1,7 @@
 /** Longer groups gain nothing and hold their locks longer. */
 const maxGroupSize = 64
 
+/** So many callers of a group go on in one turn of the event loop; urgent ones all go on at once. */
 const callersATurn = 2
 
 /** The outcome of one item of a group: its result, or its own error. */
@@ -49,15 +50,19 @@ export function coalesceWhileBusy<Item, Result>(
   keyOf: (item: Item) => string,
   { isUrgent, gathering }: Waits,
 ): (item: Item) => Promise<Result> {
-  const usual = createLine(work, { keyOf, gathering })
+  const usual = createLine(work, { keyOf, gathering, callersATurn })
   // A line's loop runs in the context of whoever began it, and so as urgent as all of its items.
-  const urgent = createLine(work, { keyOf, gathering: noGathering })
+  const urgent = createLine(work, { keyOf, gathering: noGathering, callersATurn: Infinity })
   return (item) => (isUrgent() ? urgent(item) : usual(item))
 }
 
 function createLine<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
-  { keyOf, gathering }: { keyOf: (item: Item) => string; gathering: Gathering },
+  {
+    keyOf,
+    gathering,
+    callersATurn,
+  }: { keyOf: (item: Item) => string; gathering: Gathering; callersATurn: number },
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isBusy = false

@@ -20,6 +20,7 @@ test('a job with more to do pauses for three times as long as its round took', a
 test('a job that nobody waits for pauses for longer', async () => {
   expect(await soonWhile(round(12, true), { leastMs: 100 })).toBe(100)
   expect(await soonWhile(round(40, true), { leastMs: 100 })).toBe(120)
+  expect(await soonWhile(round(40, true), { leastMs: 100, times: 8 })).toBe(320)
 })
 
 test('a round on a slow disk makes it no rarer than with nothing to do', async () => {

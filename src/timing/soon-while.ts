@@ -3,6 +3,8 @@ interface Pauses {
   leastMs?: number
   /** The pause of the job when there is nothing to do. Default: none. */
   mostMs?: number
+  /** The pause in times of what the round took. Default: 3. */
+  times?: number
 }
 
 /**
@@ -11,9 +13,9 @@ interface Pauses {
  */
 export async function soonWhile(
   isMore: () => Promise<boolean>,
-  { leastMs = 0, mostMs = Infinity }: Pauses = {},
+  { leastMs = 0, mostMs = Infinity, times = 3 }: Pauses = {},
 ): Promise<number | undefined> {
   const startMs = performance.now()
   if (!(await isMore())) return undefined
-  return Math.min(mostMs, Math.max(leastMs, 3 * (performance.now() - startMs)))
+  return Math.min(mostMs, Math.max(leastMs, times * (performance.now() - startMs)))
 }

@@ -125,7 +125,7 @@ describe('the text by which a record is found', () => {
     expect(await found('late')).toBe(1)
     expect(await page()).toBe(7)
     expect(await found('n%')).toBe(35)
-    await end('later', later(-15_000))
+    await end('later', later(-20_000))
     // Everything is read. Its last seconds or minutes are read again twice a minute, and not with each page.
     expect(await page()).toBe(0)
     now = later(30_000)

@@ -107,14 +107,17 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
 /** As many as take the embedded database some tens of milliseconds. */
 const searchPage = 200
 
-/** With this pause 1,500 records a second become searchable, which is more than are bought. */
-const searchPauseMs = 100
+/**
+ * A ninth of the time: after a scan of 100,000 records it is at work for minutes, and would hold up whoever presses meanwhile. So some 500
+ * records a second become searchable.
+ */
+const searchPauses = { leastMs: 100, times: 8 }
 
 /** Makes a page of records searchable. A search makes those that are missing searchable itself. */
 function makeSearchable({ database, config, now }: Context): Promise<number | undefined> {
   const options = { hosts: config.networkHosts, now, limit: searchPage }
   const isMore = async () => (await indexTasks(database.db, options)) >= searchPage
-  return soonWhile(isMore, { leastMs: searchPauseMs })
+  return soonWhile(isMore, searchPauses)
 }
 
 const compressMs = 500

@@ -45,7 +45,7 @@ describe('takeTokens', () => {
     expect(takeTokens(late, pace, start + 5000, { hot: 0, background: 9 }, settings).grants).toHaveLength(1)
   })
 
-  it('makes up for nothing where a refusal closes the door', () => {
+  it('begins anew after a stall where a refusal closes the door', () => {
     const strict = { ...pace, beginsAnew: true as const }
     const late = { ...emptyMeter, lastAtMs: start }
     const at = (lateMs: number) => {

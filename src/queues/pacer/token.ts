@@ -31,7 +31,7 @@ export interface Pace {
   /** Counts blocks and their ends, so that a late answer is not taken for the answer to a trial. */
   epoch: number
   windows: readonly WindowPace[]
-  /** A refusal closes the door: a schedule that is late begins anew, and makes up for nothing. */
+  /** A refusal closes the door: a schedule that is too late to be kept begins anew, and makes up for nothing. */
   beginsAnew?: true
   /** A limit on requests under way, when one is known. */
   flight?: SlotLimit

@@ -30,7 +30,7 @@ const idOverlap = { short: 500, whole: 5_000, most: 200_000 }
  * Clocks of several machines differ, and a transaction shows its rows when it is committed. The embedded ledger has one clock, and one
  * transaction at a time; to look back over five minutes of it held up everybody for 100 to 200 ms.
  */
-const endOverlapMs = { whole: 5 * 60_000, embedded: 20_000, short: 5_000 }
+const endOverlapMs = { whole: 5 * 60_000, embedded: 60_000, short: 5_000 }
 /**
  * The whole overlap is read this often, and a short one with each page: at a thousand a second it is 300,000 tasks, and a page has some
  * hundred.
