@@ -88,6 +88,12 @@ test('others have a turn of the event loop before all callers of a group have go
   expect(done).toEqual(['a!', 'b!', 'c!', 'd!', 'other', 'e!'])
 })
 
+test.each([[[]], [undefined]])('an item without a result fails (results: %j)', async (results) => {
+  const work = async () => results as never
+  const ask = coalesceWhileBusy<string, string>(work, String, { isUrgent: () => false, gathering: half })
+  for (const { status } of await Promise.allSettled([ask('a'), ask('b')])) expect(status).toBe('rejected')
+})
+
 test('a group has a maximum size', async () => {
   const { groups, ask, end } = setStage()
   const all = Promise.all(Array.from({ length: 100 }, (_, index) => ask(`item-${index}`)))

@@ -132,7 +132,8 @@ function createLine<Item, Result>(
 
   async function runGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      void handOn(group, await work(group.map(({ item }) => item)))
+      const results = await work(group.map(({ item }) => item))
+      void handOn(group.map((each, index) => ({ ...each, ...(results[index] ?? noResult()) })))
     } catch (error) {
       const [only, ...others] = group
       if (only && others.length === 0) only.reject(error)
@@ -141,12 +142,11 @@ function createLine<Item, Result>(
   }
 
   /** The callers of a whole group would go on in one turn of the event loop, and who presses meanwhile would wait for all of them. */
-  async function handOn(group: readonly Waiting<Item, Result>[], results: readonly Each<Result>[]) {
-    for (const [index, { resolve, reject }] of group.entries()) {
+  async function handOn(group: readonly (Waiting<Item, Result> & Each<Result>)[]): Promise<void> {
+    for (const [index, each] of group.entries()) {
       if (index > 0 && index % callersATurn === 0) await oneTurn()
-      const each = results[index]
-      if (each && 'ok' in each) resolve(each.ok)
-      else reject(each ? each.error : new Error('no result for an item of a group'))
+      if ('ok' in each) each.resolve(each.ok)
+      else each.reject(each.error)
     }
   }
 
@@ -157,4 +157,8 @@ function createLine<Item, Result>(
       if (!isBusy) void drain()
       else if (waiting.length >= maxGroupSize) onFull?.()
     })
+}
+
+function noResult(): { error: unknown } {
+  return { error: new Error('no result for an item of a group') }
 }
