@@ -171,11 +171,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const receipt = protocol.receipt(response)
     const store = (kept: StoredAnswer, creditsAtomic: Atomic | undefined) =>
       receipt?.success
-        ? journal.settleCharge(
-            charge.id,
-            { transaction: receipt.transaction, at: now(), creditsAtomic },
-            kept,
-          )
+        ? journal.settleCharge(charge, { transaction: receipt.transaction, at: now(), creditsAtomic }, kept)
         : journal.storeAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', kept)
     try {
       await store(answer, costOf(response.body))

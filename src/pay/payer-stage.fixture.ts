@@ -80,7 +80,7 @@ export function openStage(name: Protocol = 'x402') {
       events.push(`markInDoubt ${id}: ${reason}`)
       Object.assign(charge(id), { state: 'in_doubt', reason })
     },
-    async settleCharge(id, receipt, answer) {
+    async settleCharge({ id }, receipt, answer) {
       events.push(`settle ${id}`)
       Object.assign(charge(id), { state: 'settled', transaction: receipt.transaction })
       receipts.push(receipt)

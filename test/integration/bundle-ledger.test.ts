@@ -105,7 +105,7 @@ describe('what is out in a bundle', () => {
     expect(await form()).toBe(true)
     await expect(reserve(world.keys[0]!)).rejects.toMatchObject({ code: 'bundled' })
     const charge = await reserve(world.bundle)
-    await world.journal.settleCharge(charge.id, { transaction: '0x1', at: clock }, answer)
+    await world.journal.settleCharge(charge, { transaction: '0x1', at: clock }, answer)
     expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
   })
 
@@ -132,7 +132,7 @@ describe('what is out in a bundle', () => {
     await world.lookups.fail(world.bundle, 'answered 500, 6 times')
     expect(await world.lookups.get(world.bundle)).toMatchObject({ state: 'parked' })
     expect(await states()).toEqual(three({ state: 'waiting', isOut: true }))
-    await world.journal.settleCharge(charge.id, { transaction: '0x1', at: clock }, answer)
+    await world.journal.settleCharge(charge, { transaction: '0x1', at: clock }, answer)
     expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
   })
 
@@ -159,7 +159,7 @@ describe('what is out in a bundle', () => {
       freshUntil: clock,
       startedAs: { queryId: 'q', askAt: clock },
     }
-    await world.journal.settleCharge(charge.id, { transaction: '0x1', at: clock }, started)
+    await world.journal.settleCharge(charge, { transaction: '0x1', at: clock }, started)
     // A second worker that stood in line meanwhile does not buy it again.
     await expect(reserve(world.bundle)).rejects.toMatchObject({ code: 'ended_meanwhile' })
     await world.lookups.fail(world.bundle, 'unknown id')
@@ -183,7 +183,7 @@ describe('what is out in a bundle', () => {
 test('an answered lookup is not bought again by whoever stood in line for it', async () => {
   const [key] = world.keys as [LookupKey]
   const charge = await reserve(key)
-  await world.journal.settleCharge(charge.id, { transaction: '0x2', at: clock }, fact)
+  await world.journal.settleCharge(charge, { transaction: '0x2', at: clock }, fact)
   await expect(reserve(key)).rejects.toMatchObject({ code: 'ended_meanwhile', countsAsTry: false })
 })
 

@@ -83,9 +83,9 @@ describe('content that breaks its reading or its storing', () => {
     async (outcome) => {
       const body = outcome === 'found' ? '{"data":{"company_name":"Acme"}}' : '{"data":null}'
       await buy(body, {
-        async settleCharge(id, receipt, answer) {
+        async settleCharge(charge, receipt, answer) {
           if (answer.outcome !== 'unreadable') throw new Error('invalid input syntax')
-          return stage.journal.settleCharge(id, receipt, answer)
+          return stage.journal.settleCharge(charge, receipt, answer)
         },
       })
       expect(await stage.charges()).toMatchObject([{ state: 'settled' }])

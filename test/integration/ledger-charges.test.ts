@@ -47,7 +47,11 @@ describe('a budget', () => {
     await journal.release(declined, 'declined', 'x')
     await journal.markSent(expired, clock.now)
     await journal.release(expired, 'expired', 'x')
-    await journal.settleCharge(settled, { transaction: '0x1', at: clock.now }, found)
+    await journal.settleCharge(
+      { id: settled, lookupKey: keys[2]! },
+      { transaction: '0x1', at: clock.now },
+      found,
+    )
     await journal.lose(lost, '0x2', 'x')
     // Too late: what is closed is not moved again.
     await journal.release(settled, 'expired', 'x')
@@ -164,14 +168,14 @@ describe('a charge', () => {
     await journal.lose(charge.id, '0x1', 'gone')
     expect((await journal.unanswered(keys[0]!)).lost).toBe(1)
     expect((await lookups.facts(keys)).size).toBe(0)
-    await journal.settleCharge(charge.id, { transaction: '0x1', at: clock.now }, found)
+    await journal.settleCharge(charge, { transaction: '0x1', at: clock.now }, found)
     expect((await journal.unanswered(keys[0]!)).lost).toBe(0)
     expect((await lookups.facts(keys)).get(keys[0]!)).toMatchObject({ outcome: 'found', data: found.data })
     // One that was released is not: its money has not moved, whoever says so.
     const other = await newRun(1)
     const released = await other.reserve(other.keys[0]!, budget(other.id))
     await journal.release(released.id, 'expired', 'x')
-    await journal.settleCharge(released.id, { transaction: '0x2', at: clock.now }, found)
+    await journal.settleCharge(released, { transaction: '0x2', at: clock.now }, found)
     expect((await lookups.facts(other.keys)).size).toBe(0)
   })
 

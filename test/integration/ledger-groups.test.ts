@@ -114,7 +114,7 @@ test('answers of every kind are settled together, each with its own receipt and 
   }))
   statements = []
   await Promise.all(
-    charges.map(({ id }, index) => world.journal.settleCharge(id, receipts[index]!, answers[index]!)),
+    charges.map((charge, index) => world.journal.settleCharge(charge, receipts[index]!, answers[index]!)),
   )
   expect(statements.length).toBeLessThan(12)
   const rows = await world.db
@@ -148,9 +148,9 @@ test('an answer that the database cannot take spoils none of its group', async (
   const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
   await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))
   const settled = await Promise.allSettled(
-    charges.map(({ id }, index) =>
+    charges.map((charge, index) =>
       world.journal.settleCharge(
-        id,
+        charge,
         { transaction: `0x${index}`, at: now() },
         { outcome: index === 1 ? ('nonsense' as 'found') : 'found', data: {}, freshUntil: now() },
       ),
@@ -166,7 +166,7 @@ test('an answer with a character that Postgres has no place for is kept without 
   await world.journal.markSent(id, now())
   const data = { headline: 'CEO \u0000at \ud83d' }
   await world.journal.settleCharge(
-    id,
+    { id, lookupKey },
     { transaction: '0x1', at: now() },
     { outcome: 'found', data, freshUntil: now() },
   )
@@ -218,7 +218,7 @@ test('an answer that comes to a charge that a person took for declined is stored
   expect(await world.committed(`run:${world.id}`)).toBe(0n)
   const answer = { outcome: 'found' as const, data: { name: 'late' }, freshUntil: now() }
   for (let times = 0; times < 2; times += 1)
-    await world.journal.settleCharge(id, { transaction: '0x1', at: now() }, answer)
+    await world.journal.settleCharge({ id, lookupKey }, { transaction: '0x1', at: now() }, answer)
   expect(await world.states()).toEqual(['settled'])
   expect(await world.committed(`run:${world.id}`)).toBe(10_000n)
   expect((await world.lookups.facts([lookupKey])).get(lookupKey)?.data).toEqual({ name: 'late' })

@@ -53,11 +53,12 @@ describe('a run', () => {
       '7',
     )
     const notFound = { outcome: 'not_found', data: null, freshUntil: new Date('2026-06-01') } as const
-    const ids = []
-    for (const key of [bought, missing, lost, doubt]) ids.push((await reserve(key, budget)).id)
+    const charges = []
+    for (const key of [bought, missing, lost, doubt]) charges.push(await reserve(key, budget))
+    const ids = charges.map(({ id }) => id)
     for (const id of ids) await journal.markSent(id, clock.now)
-    await journal.settleCharge(ids[0]!, { transaction: '0x1', at: clock.now }, found)
-    await journal.settleCharge(ids[1]!, { transaction: '0x2', at: clock.now }, notFound)
+    await journal.settleCharge(charges[0]!, { transaction: '0x1', at: clock.now }, found)
+    await journal.settleCharge(charges[1]!, { transaction: '0x2', at: clock.now }, notFound)
     await journal.lose(ids[2]!, '0x3', 'gone')
     await journal.markInDoubt(ids[3]!, 'time-out')
     await journal.storeFreeAnswer(free, found)

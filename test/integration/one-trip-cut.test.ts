@@ -134,15 +134,15 @@ for (const { name, ...kind } of kinds) {
         await Promise.all(charges.map(({ id }) => world.whole.markSent(id, now())))
         return () =>
           Promise.all(
-            charges.map(({ id, lookupKey }, index) =>
+            charges.map((charge, index) =>
               world.cut.settleCharge(
-                id,
-                { transaction: `0x${id}`, at: now() },
+                charge,
+                { transaction: `0x${charge.id}`, at: now() },
                 {
                   outcome: 'found',
                   data: {
                     profnet_url: `https://www.profnet.com/company/${world.id}-${index}`,
-                    of: lookupKey,
+                    of: charge.lookupKey,
                   },
                   freshUntil: new Date('2026-08-01'),
                 },

@@ -37,7 +37,7 @@ describe('an answer that was paid for under another host', () => {
     const { before, after, want, reserve, journal, lookups, spent } = await twoHosts()
     await want(before)
     const charge = await reserve(before)
-    await journal.settleCharge(charge.id, paid(), old)
+    await journal.settleCharge(charge, paid(), old)
     const rowsBefore = await rowsOf(before)
 
     clock.now = new Date('2026-06-05')
@@ -58,7 +58,7 @@ describe('an answer that was paid for under another host', () => {
     const { before, after, want, reserve, journal, lookups, spent } = await twoHosts()
     await want(before, after)
     const charge = await reserve(before)
-    await journal.settleCharge(charge.id, paid(), { ...old, outcome: 'not_found', data: null })
+    await journal.settleCharge(charge, paid(), { ...old, outcome: 'not_found', data: null })
     await expect(reserve(after)).rejects.toMatchObject({ code: 'ended_meanwhile' })
     expect((await lookups.facts([after])).get(after)).toMatchObject({ outcome: 'not_found' })
     expect(await spent()).toBe(10_000n)
@@ -67,12 +67,12 @@ describe('an answer that was paid for under another host', () => {
   test('is bought anew when it is stale, and of two lookups that are, the newer answer counts', async () => {
     const { before, after, want, reserve, journal, lookups } = await twoHosts()
     await want(before)
-    await journal.settleCharge((await reserve(before)).id, paid(), old)
+    await journal.settleCharge(await reserve(before), paid(), old)
     clock.now = new Date('2026-09-01')
     await want(after)
     expect(await lookups.get(after)).toMatchObject({ state: 'waiting' })
     const anew = { ...old, data: { name: 'Ada King' }, freshUntil: new Date('2026-12-01') }
-    await journal.settleCharge((await reserve(after)).id, paid(), anew)
+    await journal.settleCharge(await reserve(after), paid(), anew)
     await want(before)
     expect((await lookups.facts([before])).get(before)).toMatchObject({ data: { name: 'Ada King' } })
   })
@@ -80,7 +80,7 @@ describe('an answer that was paid for under another host', () => {
   test('does not answer another contact type, nor another person', async () => {
     const one = await twoHosts('phone')
     await one.want(one.before)
-    await one.journal.settleCharge((await one.reserve(one.before)).id, paid(), old)
+    await one.journal.settleCharge(await one.reserve(one.before), paid(), old)
     const mail = lookupKey(
       'contact.redeem',
       one.after.slice('contact.redeem|'.length, -'phone'.length) + 'email-work',
@@ -109,7 +109,7 @@ describe('a charge that is open under another host', () => {
       expect((await journal.unanswered(before)).open).toMatchObject({ id, state, authorization })
       expect((await journal.unanswered(after)).open).toBeUndefined()
 
-      await journal.settleCharge(id, paid(), old)
+      await journal.settleCharge({ id, lookupKey: before }, paid(), old)
       await expect(reserve(after)).rejects.toMatchObject({ code: 'ended_meanwhile' })
       expect(await lookups.get(after)).toMatchObject({ state: 'answered' })
     },
@@ -184,7 +184,7 @@ describe('a batch', () => {
       keyOf('other.example'),
     ])
     expect(await form()).toBe(true)
-    await journal.settleCharge((await reserve(before)).id, paid(), old)
+    await journal.settleCharge(await reserve(before), paid(), old)
     await expect(reserve(bundle)).rejects.toMatchObject({ name: 'FatalError', code: 'known_member' })
     await lookups.fail(bundle, 'known')
     await expect(reserve(after)).rejects.toMatchObject({ code: 'ended_meanwhile' })

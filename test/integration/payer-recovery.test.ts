@@ -75,7 +75,7 @@ describe('a payment that was settled and not answered', () => {
       data: { company_name: 'Late' },
       freshUntil: new Date('2027-01-01'),
     } as const
-    await stage.journal.settleCharge(open!.id, { transaction, at: new Date() }, fact)
+    await stage.journal.settleCharge(open!, { transaction, at: new Date() }, fact)
     expect(await states()).toEqual(['settled'])
     expect(await stage.answer()).toMatchObject({ data: { company_name: 'Late' } })
     expect(await stage.committed()).toBe(10_000n)

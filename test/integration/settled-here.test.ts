@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lookupKey } from '../../src/domain/keys.ts'
 import type { StoredAnswer } from '../../src/domain/ports/charge-journal.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
-import { storeSingles } from '../../src/store/ledger/answers.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import { createLookupLedger, type SettledHere } from '../../src/store/ledger/lookups.ts'
+import { eraseLookups } from '../../src/store/subjects/erase-subject.ts'
 import { createJustNow } from '../../src/timing/just-now.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
@@ -33,7 +33,11 @@ async function stage(lookups: number) {
   for (const key of world.keys)
     ids.push((await world.reserve(key, [{ scope: `run:${world.id}`, capAtomic: 1_000_000n }])).id)
   const settle = (index: number, answer: StoredAnswer) =>
-    journal.settleCharge(ids[index] as string, { transaction: '0x1', at: now() }, answer)
+    journal.settleCharge(
+      { id: ids[index]!, lookupKey: world.keys[index]! },
+      { transaction: '0x1', at: now() },
+      answer,
+    )
   return { ...world, ids, settle, here: createLookupLedger(database.db, { now, settled }) }
 }
 
@@ -87,12 +91,28 @@ test.each([1, 200])('an answer that the ledger has in other characters is read f
   })
 })
 
-test('what is stored says whether the ledger has all of it', async () => {
-  const { keys } = await stage(1)
-  const known = { key: keys[0]!, answer: found({ company_name: 'a' }) }
-  const gone = { key: lookupKey('company.profile', 'gone'), answer: found({ company_name: 'b' }) }
-  expect(await storeSingles(database.db, [known], now())).toBe(true)
-  expect(await storeSingles(database.db, [known, gone], now())).toBe(false)
+test('an answer that comes when its subject was forgotten is not stored, and those beside it are', async () => {
+  const world = await stage(2)
+  const names = world.keys.map(() => `profnet.com/company/${randomUUID()}`)
+  await world.journal.lose(world.ids[0]!, '0x1', 'no answer')
+  const forgotten = lookupKey('company.profile', randomUUID())
+  await database.db.transaction().execute((tx) => eraseLookups(tx, new Map([[world.keys[0]!, forgotten]])))
+  await Promise.all(
+    names.map((name, index) => world.settle(index, found({ profnet_url: `https://${name}` }))),
+  )
+  expect(await world.states()).toEqual(['settled', 'settled'])
+  expect((await world.lookups.facts([forgotten])).get(forgotten)).toMatchObject({
+    outcome: 'failed',
+    data: null,
+  })
+  expect((await world.here.facts(world.keys, { orSettledHere: true })).size).toBe(1)
+  const taught = await database.db
+    .selectFrom('subject_names')
+    .select('name')
+    .where('subject', 'in', names)
+    .execute()
+  expect(taught.map(({ name }) => name)).toContain(names[1])
+  expect(taught.map(({ name }) => name)).not.toContain(names[0])
 })
 
 test('an answer that may be asked anew at once is read: another run may wait for the next one', async () => {

@@ -22,7 +22,7 @@ test('an answer whose names cannot be stored is stored all the same', async () =
   try {
     const data = { profnet_url: 'https://www.profnet.com/company/x' }
     const answer = { outcome: 'found' as const, data, freshUntil: new Date('2026-08-01') }
-    await journal.settleCharge(charge.id, { transaction: '0x1', at: now() }, answer)
+    await journal.settleCharge(charge, { transaction: '0x1', at: now() }, answer)
   } finally {
     await db.schema.alterTable('away').renameTo('subject_names').execute()
   }
@@ -69,7 +69,7 @@ describe('at once', () => {
       const charges = await Promise.all(keys.map(buy))
       const data = { profnet_url: `https://www.profnet.com/in/now-${id}`, profnet_uid: id }
       await Promise.all(
-        charges.map(({ journal, charge }) => journal.settleCharge(charge.id, paid(), answer(data))),
+        charges.map(({ journal, charge }) => journal.settleCharge(charge, paid(), answer(data))),
       )
       expect((await lookups.facts(keys)).size).toBe(4)
       const rows = await database.db

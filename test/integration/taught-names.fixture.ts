@@ -102,7 +102,7 @@ export async function openEnricher() {
       10_000n,
       randomUUID(),
     )
-    await journal.settleCharge(charge.id, { transaction: '0x1', at: now() }, answer)
+    await journal.settleCharge(charge, { transaction: '0x1', at: now() }, answer)
     bought.push({ fact: factOf(wanted), wanted })
   }
 

@@ -66,8 +66,8 @@ describe.skipIf(missing !== undefined)('a press on Postgres and Redis', () => {
         queued: { postgres: 4, redis: 1 },
         // The lookup with its earlier charges; budgets; names, lock, charge with budget; mark.
         'sent to the service': { postgres: 6, redis: 0 },
-        // Settlement, answer, names, their commit; tasks, their move; ready, history, intents.
-        'written in the CRM': { postgres: 15, redis: 3 },
+        // Settlement with answer; names, their commit; tasks, their move; ready, history, intents.
+        'written in the CRM': { postgres: 13, redis: 3 },
       })
   })
 })

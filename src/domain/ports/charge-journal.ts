@@ -88,7 +88,11 @@ export interface ChargeJournal {
   markSent(id: string, at: Date, options?: { isUsed?: boolean }): Promise<SendMark>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Stores answer and settlement together, so that neither is ever without the other. */
-  settleCharge(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>
+  settleCharge(
+    charge: Pick<Charge, 'id' | 'lookupKey'>,
+    receipt: PaidReceipt,
+    answer: StoredAnswer,
+  ): Promise<void>
   /** Called when the answer arrived without a proof of payment: stores the answer and leaves the charge to the resolver. */
   storeAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
   /** Called when the service answered without a charge: stores the answer. */

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Currency } from '../../domain/payment.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
@@ -21,14 +21,21 @@ export async function actualCost(
   return creditsAtomic
 }
 
-/** Adds an amount to budget lines. Locks them in the order in which `reserve` does, so that two charges cannot deadlock. */
+/** Adds an amount to budget lines. */
 export async function moveBudget(
   tx: Transaction<Tables>,
   scopes: readonly string[],
   byAtomic: bigint,
 ): Promise<void> {
-  await sql`
-    with locked as (select scope from budgets where scope = any(${[...scopes]}) order by scope for update)
-    update budgets set committed_atomic = committed_atomic + ${byAtomic}::bigint
-    from locked where budgets.scope = locked.scope`.execute(tx)
+  await movingBudgets(new Map(scopes.map((scope) => [scope, byAtomic]))).execute(tx)
+}
+
+/** Adds an amount to each budget line. Locks them in the order in which `reserve` does, so that two charges cannot deadlock. */
+export function movingBudgets(byScope: ReadonlyMap<string, bigint>): RawBuilder<unknown> {
+  const moves = [...byScope].map(([scope, byAtomic]) => ({ scope, by: String(byAtomic) }))
+  return sql`
+    with moves as (select * from jsonb_to_recordset(${JSON.stringify(moves)}::jsonb) as move (scope text, by bigint)),
+      locked as (select scope from budgets where scope in (select scope from moves) order by scope collate "C" for update)
+    update budgets set committed_atomic = committed_atomic + moves.by
+    from moves join locked using (scope) where budgets.scope = locked.scope`
 }

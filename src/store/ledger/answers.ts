@@ -1,14 +1,13 @@
-import { sql, type QueryResult, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import type { Ending } from '../database/postgres/one-trip.ts'
 import { isStorableText } from '../database/parameters.ts'
 import { rowForms, type RowForms } from '../database/row-forms.ts'
-import { learnFromAnswers, storeWithNames, type Taught } from '../names/learn-names.ts'
+import { learnFromAnswers, type Taught } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
 interface PaidBy {
@@ -26,30 +25,26 @@ export interface AnswerRow {
 
 /**
  * Stores each answer under its lookup, or under all members of its batch, and then the names that they teach. Paid answers are
- * stored in the charge's transaction. Returns those that the ledger then has as they were given.
+ * stored in the charge's transaction.
  */
 export async function storeAnswers(
   tx: Transaction<Tables>,
   rows: readonly AnswerRow[],
-  { at, hosts, ending = [] }: { at: Date; hosts: readonly string[]; ending?: Ending },
-): Promise<readonly KeyedAnswer[]> {
-  const isBatch = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
-  const singles: readonly KeyedAnswer[] = rows.filter((row) => !isBatch(row))
-  if (ending.length > 0 && singles.length > 0 && singles.length === rows.length) {
-    const { statement, isStored } = storing(tx, singles, at)
-    return isStored(await storeWithNames(tx, statement, taughtBy(singles), { at, hosts, ending }))
-      ? singles
-      : []
-  }
-  const asGiven = (await storeSingles(tx, singles, at)) ? singles : []
-  const stored = [...singles]
-  for (const { key, answer, paidBy } of rows.filter(isBatch))
+  { at, hosts }: { at: Date; hosts: readonly string[] },
+): Promise<void> {
+  const stored: KeyedAnswer[] = rows.filter(({ answer }) => !isOfBatch(answer))
+  await storeSingles(tx, stored, at)
+  for (const { key, answer, paidBy } of rows.filter((row) => isOfBatch(row.answer)))
     stored.push(...(await storeParts(tx, key, answer, at, paidBy)))
   await learnFromAnswers(tx, taughtBy(stored), { at, hosts })
-  return asGiven
 }
 
-function taughtBy(answers: readonly KeyedAnswer[]): Taught[] {
+/** True for the answer to a batch, and for what only says that one was started. */
+export function isOfBatch({ parts, startedAs }: StoredAnswer): boolean {
+  return parts !== undefined || startedAs !== undefined
+}
+
+export function taughtBy(answers: readonly KeyedAnswer[]): Taught[] {
   const found = answers.filter(({ answer }) => answer.outcome === 'found' || answer.outcome === 'not_found')
   return found.map(({ key, answer }) => ({ key, data: answer.data }))
 }
@@ -61,49 +56,33 @@ export interface KeyedAnswer {
 
 /**
  * Stores answers under their own lookups. The answers go as one parameter, so that the statement is the same each time.
- * Locks the lookups by key, as every other writer does. Returns whether the ledger now has every one of them as it was given: a
- * lookup may be gone, and a character that no column takes is left out.
+ * Locks the lookups by key, as every other writer does.
  */
-export async function storeSingles(
-  db: Database,
-  answers: readonly KeyedAnswer[],
-  at: Date,
-): Promise<boolean> {
-  if (answers.length === 0) return true
-  const { statement, isStored } = storing(db, answers, at)
-  return isStored(await statement.execute(db))
-}
-
-function storing(
-  db: Database,
-  answers: readonly KeyedAnswer[],
-  at: Date,
-): { statement: RawBuilder<unknown>; isStored: (result: QueryResult<unknown>) => boolean } {
+export async function storeSingles(db: Database, answers: readonly KeyedAnswer[], at: Date): Promise<void> {
+  if (answers.length === 0) return
   const given = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
     outcome,
     answer: data,
     fresh_until: freshUntil,
   }))
-  const { json, isAsGiven } = textOf(given, rowForms(db))
-  const statement = sql`
+  await sql`
     with given as materialized (
-      select * from jsonb_to_recordset(${json}::jsonb)
+      select * from jsonb_to_recordset(${answersAsJson(given, rowForms(db)).json}::jsonb)
         as given (key text, outcome text, answer jsonb, fresh_until timestamptz)
     ), locked as materialized (
       select key from lookups where key in (select key from given) order by key collate "C" for no key update
     )
     update lookups set state = 'answered', outcome = given.outcome, answer = given.answer, answered_at = ${at},
       fresh_until = given.fresh_until, reason = null, queued_until = null
-    from given join locked using (key) where lookups.key = given.key`
-  return {
-    statement,
-    isStored: ({ numAffectedRows = 0n }) => isAsGiven && numAffectedRows === BigInt(answers.length),
-  }
+    from given join locked using (key) where lookups.key = given.key`.execute(db)
 }
 
-/** The rows as JSON, and whether whoever reads them finds every answer as it is here. */
-function textOf(
+/**
+ * Returns the rows as JSON, and whether whoever reads them finds every answer as it is here: a character that no column takes is left
+ * out.
+ */
+export function answersAsJson(
   rows: readonly { key: LookupKey; answer: Record<string, unknown> | null }[],
   forms: RowForms,
 ): { json: string; isAsGiven: boolean } {
@@ -122,7 +101,7 @@ function textOf(
  * can then go on. A batch that the service only started is scheduled to be polled for its answer. Runs in the transaction
  * that settles the charge.
  */
-async function storeParts(
+export async function storeParts(
   tx: Transaction<Tables>,
   batch: LookupKey,
   answer: StoredAnswer,

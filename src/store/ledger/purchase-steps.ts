@@ -150,6 +150,6 @@ export function createPurchaseSteps(
     reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey, waits),
     maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
-    settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
+    settleCharge: ({ id, lookupKey }, receipt, answer) => settle({ id, key: lookupKey, receipt, answer }),
   }
 }

@@ -1,15 +1,18 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import { openChargeStates, type ChargeState, type Currency } from '../../domain/payment.ts'
 import type { PaidReceipt, StoredAnswer } from '../../domain/ports/charge-journal.ts'
-import { storeAnswers, type AnswerRow, type KeyedAnswer } from './answers.ts'
 import type { Operation } from '../../domain/words.ts'
-import type { Ending } from '../database/postgres/one-trip.ts'
+import { inOneTrip, type Ending } from '../database/postgres/one-trip.ts'
+import { rowForms } from '../database/row-forms.ts'
 import type { Tables } from '../database/tables/schema.ts'
-import { moveBudget, actualCost } from './actual-cost.ts'
+import { learnFromAnswers, namesAhead, type NameRow } from '../names/learn-names.ts'
+import { movingBudgets } from './actual-cost.ts'
+import { answersAsJson, isOfBatch, storeParts, taughtBy, type KeyedAnswer } from './answers.ts'
 
 export interface Settlement {
   id: string
+  key: LookupKey
   receipt: PaidReceipt
   answer: StoredAnswer
 }
@@ -26,56 +29,124 @@ const takesAnAnswer = sql`(state = any(${[...openChargeStates, 'lost']}::text[])
 export type SettledAnswer = KeyedAnswer & { operation: Operation }
 
 /**
- * Closes charges as paid and stores their answers. May be repeated: a settled charge stays as it is. Returns the answers that the
- * ledger then has exactly as they are here.
+ * Closes charges as paid, each at what the service says that its answer cost, and stores their answers. May be repeated: a settled
+ * charge stays as it is. Returns the answers that the ledger then has exactly as they are here.
+ *
+ * With an ending it takes two trips: charges and answers with a reading of the names that these teach, and then budgets, names and
+ * commit. What is not ordinary is an error there, and the same is then done without one (`inOneTransaction`).
  */
 export async function settleCharges(
   tx: Transaction<Tables>,
   settlements: readonly Settlement[],
   { at, hosts, ending }: { at: Date; hosts: readonly string[]; ending: Ending },
 ): Promise<SettledAnswer[]> {
-  const rows = settlements.map(({ id, receipt }) => ({
-    id,
-    transaction: receipt.transaction,
-    credits: receipt.creditsAtomic === undefined ? null : String(receipt.creditsAtomic),
-    at: receipt.at,
-  }))
-  const { rows: closed } = await sql<Closed>`
-    with paid as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as paid (id text, transaction text, credits bigint, at timestamptz)
-    ), open as materialized (
-      select id, state from charges where id in (select id from paid) and ${takesAnAnswer} order by id for no key update
-    )
-    update charges set state = 'settled', transaction = paid.transaction, reason = null, credits_atomic = paid.credits,
-      closed_at = paid.at, touched_at = paid.at
-    from paid join open using (id) where charges.id = paid.id
-    returning charges.id, lookup_key, charges.operation, currency, amount_atomic, budget_scopes, open.state as before`.execute(
-    tx,
-  )
+  const singles = settlements.filter(({ answer }) => !isOfBatch(answer))
+  const isAtOnce = ending.length > 0 && singles.length === settlements.length
+  const names = namesAhead(isAtOnce ? taughtBy(singles) : [], hosts)
+  const { statement, isAsGiven } = closing(tx, settlements, at)
+  const reading = names ? [names.reading] : []
+  const [{ rows: closed }, known] = await inOneTrip<[Closed, ...NameRow[]]>(tx, statement, ...reading)
   const byId = new Map(closed.map((row) => [row.id, row]))
-  const answers: AnswerRow[] = []
-  for (const { id, receipt, answer } of settlements) {
-    const row = byId.get(id)
-    if (!row) continue
-    // Its budget was given back, but the money is spent: it counts again, even above a cap.
-    if (row.before === 'declined') await moveBudget(tx, row.budget_scopes, row.amount_atomic)
-    const amountAtomic = await actualCost(tx, id, row, receipt.creditsAtomic)
-    answers.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
+  const stored = singles.filter(({ id }) => byId.get(id)?.is_stored)
+  const moves = movesOf(closed)
+  const moving = moves.size > 0 ? [movingBudgets(moves)] : []
+  if (isAtOnce) {
+    if (stored.length < settlements.length) throw new Error('not every answer has its charge and its lookup')
+    const learning = names && known ? names.learning(known.rows, at) : []
+    await inOneTrip(tx, ...moving, ...learning, ...ending)
+  } else {
+    for (const move of moving) await move.execute(tx)
+    const parts: KeyedAnswer[] = []
+    for (const { id, key, answer } of settlements) {
+      const row = byId.get(id)
+      if (!row || !isOfBatch(answer)) continue
+      parts.push(...(await storeParts(tx, key, answer, at, { ...row, amountAtomic: row.amount_atomic })))
+    }
+    await learnFromAnswers(tx, taughtBy([...stored, ...parts]), { at, hosts })
   }
-  const operations = new Map(closed.map((row) => [row.lookup_key, row.operation]))
-  return (await storeAnswers(tx, answers, { at, hosts, ending })).flatMap((stored) => {
-    const operation = operations.get(stored.key)
-    return operation === undefined ? [] : [{ ...stored, operation }]
+  const asGiven = isAsGiven ? stored : []
+  return asGiven.flatMap(({ id, key, answer }) => {
+    const operation = byId.get(id)?.operation
+    return operation === undefined ? [] : [{ key, answer, operation }]
   })
 }
 
 interface Closed {
   id: string
-  lookup_key: LookupKey
   operation: Operation
   currency: Currency
+  /** What was reserved, and what it cost. */
+  reserved: bigint
   amount_atomic: bigint
   budget_scopes: string[]
   before: ChargeState
+  is_stored: boolean
+}
+
+/**
+ * Closes charges and stores the answers that belong to one lookup. They go as one parameter, so that the statement is the same each
+ * time, and the ids beside it: the planner expects a hundred rows of it, and would read whole tables for so many. Locks charges by id
+ * and then lookups by key, as every other writer does. The lookups of a subject that was forgotten meanwhile have other keys: what
+ * comes too late for it is not stored.
+ *
+ * A charge in credits has reserved the highest price of its request. A payment on a chain keeps its amount, because that amount was
+ * transferred.
+ */
+function closing(
+  tx: Transaction<Tables>,
+  settlements: readonly Settlement[],
+  at: Date,
+): { statement: RawBuilder<Closed>; isAsGiven: boolean } {
+  const rows = settlements.map(({ id, key, receipt, answer }) => ({
+    id,
+    key,
+    transaction: receipt.transaction,
+    credits: receipt.creditsAtomic === undefined ? null : String(receipt.creditsAtomic),
+    at: receipt.at,
+    ...(isOfBatch(answer)
+      ? { outcome: null, answer: null, fresh_until: null }
+      : { outcome: answer.outcome, answer: answer.data, fresh_until: answer.freshUntil }),
+  }))
+  const { json, isAsGiven } = answersAsJson(rows, rowForms(tx))
+  const [ids, keys] = [settlements.map(({ id }) => id), settlements.map(({ key }) => key)]
+  const statement = sql<Closed>`
+    with paid as materialized (
+      select * from jsonb_to_recordset(${json}::jsonb) as paid (id text, key text, transaction text, credits bigint,
+        at timestamptz, outcome text, answer jsonb, fresh_until timestamptz)
+    ), open as materialized (
+      select id, state, amount_atomic from charges where id = any(${ids}::text[]) and ${takesAnAnswer}
+      order by id for no key update
+    ), closed as (
+      update charges set state = 'settled', transaction = paid.transaction, reason = null, credits_atomic = paid.credits,
+        amount_atomic = case when currency = 'credit' then coalesce(paid.credits, open.amount_atomic) else open.amount_atomic end,
+        closed_at = paid.at, touched_at = paid.at
+      from paid join open using (id) where charges.id = any(${ids}::text[]) and charges.id = paid.id
+      returning charges.id, charges.operation, currency, open.amount_atomic as reserved, charges.amount_atomic, budget_scopes,
+        open.state as before
+    ), locked as materialized (
+      select key from lookups where key = any(${keys}::text[])
+        and key in (select key from paid join closed using (id) where outcome is not null)
+      order by key collate "C" for no key update
+    ), stored as (
+      update lookups set state = 'answered', outcome = paid.outcome, answer = paid.answer, answered_at = ${at},
+        fresh_until = paid.fresh_until, reason = null, queued_until = null
+      from paid join closed using (id) join locked using (key)
+      where lookups.key = any(${keys}::text[]) and lookups.key = paid.key
+      returning paid.id
+    )
+    select closed.*, stored.id is not null as is_stored from closed left join stored using (id)`
+  return { statement, isAsGiven }
+}
+
+/**
+ * Returns what is to be added to each budget line. The money of a charge that was closed as declined was given back and is spent:
+ * it counts again, even above a cap.
+ */
+function movesOf(closed: readonly Closed[]): Map<string, bigint> {
+  const moves = new Map<string, bigint>()
+  for (const { before, reserved, amount_atomic: amount, budget_scopes: scopes } of closed) {
+    const by = amount - (before === 'declined' ? 0n : reserved)
+    for (const scope of by === 0n ? [] : scopes) moves.set(scope, (moves.get(scope) ?? 0n) + by)
+  }
+  return moves
 }

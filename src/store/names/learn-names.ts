@@ -1,4 +1,4 @@
-import { sql, type QueryResult, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import {
   learnNames,
@@ -8,7 +8,7 @@ import {
   type Lesson,
 } from '../../domain/subjects/taught-names.ts'
 import { isEmbedded } from '../database/embedded.ts'
-import { inOneTrip, type Ending } from '../database/postgres/one-trip.ts'
+import { inOneTrip } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
 
 /** A found answer, with the lookup that it was stored under. */
@@ -17,8 +17,8 @@ export interface Taught {
   data: Record<string, unknown> | null
 }
 
-/** The advisory lock for changing names. The number is arbitrary, and the same in every process. */
-const lockId = 7_290_017
+/** The lock for changing names. The number is arbitrary, and the same in every process. */
+const lock = sql`select pg_advisory_xact_lock(7290017)`
 
 /**
  * Stores the names that answers teach, in the transaction that stores the answers: there is no moment at which the ledger has
@@ -40,29 +40,45 @@ export async function learnFromAnswers(
   try {
     // The savepoint ends with the transaction.
     const reading = readNames(lessons)
-    const [, known] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, reading)
-    await learn(tx, lessons, { reading, known, at })
+    const [, { rows }] = await inOneTrip<[unknown, NameRow]>(tx, sql`savepoint names`, reading)
+    await learn(tx, lessons, { reading, known: rows, at })
   } catch {
     await sql`rollback to savepoint names`.execute(tx)
   }
 }
 
+/** The names of some answers, as statements that go with those of others. */
+export interface NamesAhead {
+  reading: RawBuilder<NameRow>
+  /** What is to be stored, with these names known. Fails in the database where they have changed since they were read. */
+  learning(known: readonly NameRow[], at: Date): RawBuilder<unknown>[]
+}
+
 /**
- * The same in fewer trips: `storing` stores the answers, and `ending` commits them with their names. Where names cannot be stored
- * nothing is, and the caller stores the answers as above (`inOneTransaction`).
+ * The same in fewer trips: the names are read before the lock is taken, and lock, comparison and change leave together, before a
+ * commit, so that the lock is held for as long as the server works. Where that fails nothing is stored, and the caller stores the
+ * answers as above. Returns undefined where nothing is taught.
  */
-export async function storeWithNames(
-  tx: Transaction<Tables>,
-  storing: RawBuilder<unknown>,
-  answers: readonly Taught[],
-  { hosts, at, ending }: { hosts: readonly string[]; at: Date; ending: Ending },
-): Promise<QueryResult<unknown>> {
+export function namesAhead(answers: readonly Taught[], hosts: readonly string[]): NamesAhead | undefined {
   const lessons = lessonsIn(answers, hosts)
-  if (lessons.length === 0) return (await inOneTrip(tx, storing, ...ending))[0]
+  if (lessons.length === 0) return undefined
   const reading = readNames(lessons)
-  const [stored, known] = await inOneTrip<[unknown, NameRow]>(tx, storing, reading)
-  await learn(tx, lessons, { reading, known, at, ending })
-  return stored
+  return {
+    reading,
+    learning(known, at) {
+      const changes = learnNames(knownIn(known), lessons)
+      return changes.size === 0 ? [] : [lock, unchanged(reading, known), storing(changes, at)]
+    },
+  }
+}
+
+/** An error of the database where the names are others than these, about which the server's log says why. */
+function unchanged(reading: RawBuilder<NameRow>, known: readonly NameRow[]): RawBuilder<unknown> {
+  return sql`
+    with now as materialized (select * from (${reading}) as named), known as (
+      select * from jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as known (name text, subject text)
+    ), changed as ((table now except table known) union all (table known except table now))
+    select case when count(*) = 0 then 0 else ('names have changed meanwhile: ' || count(*))::int end from changed`
 }
 
 function lessonsIn(answers: readonly Taught[], hosts: readonly string[]): Lesson[] {
@@ -72,36 +88,27 @@ function lessonsIn(answers: readonly Taught[], hosts: readonly string[]): Lesson
 async function learn(
   tx: Transaction<Tables>,
   lessons: readonly Lesson[],
-  {
-    reading,
-    known,
-    at,
-    ending = [],
-  }: { reading: RawBuilder<NameRow>; known: QueryResult<NameRow>; at: Date; ending?: Ending },
+  { reading, known, at }: { reading: RawBuilder<NameRow>; known: readonly NameRow[]; at: Date },
 ): Promise<void> {
   let changes = learnNames(knownIn(known), lessons)
   if (changes.size === 0) return
   // No other transaction can change a name of the embedded ledger while this transaction is open.
   if (!isEmbedded(tx)) {
-    const [, locked] = await inOneTrip<[unknown, NameRow]>(
-      tx,
-      sql`select pg_advisory_xact_lock(${lockId})`,
-      reading,
-    )
-    if (!areSame(known.rows, locked.rows)) changes = learnNames(knownIn(locked), lessons)
+    const [, locked] = await inOneTrip<[unknown, NameRow]>(tx, lock, reading)
+    if (!areSame(known, locked.rows)) changes = learnNames(knownIn(locked.rows), lessons)
   }
-  const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
-  await inOneTrip(
-    tx,
-    sql`
-    insert into subject_names (name, subject, learned_at)
-    select name, subject, ${at}::timestamptz from jsonb_to_recordset(${rows}::jsonb) as learned (name text, subject text)
-    on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`,
-    ...ending,
-  )
+  await storing(changes, at).execute(tx)
 }
 
-interface NameRow {
+function storing(changes: ReadonlyMap<string, string | null>, at: Date): RawBuilder<unknown> {
+  const rows = JSON.stringify([...changes].map(([name, subject]) => ({ name, subject })))
+  return sql`
+    insert into subject_names (name, subject, learned_at)
+    select name, subject, ${at}::timestamptz from jsonb_to_recordset(${rows}::jsonb) as learned (name text, subject text)
+    on conflict (name) do update set subject = excluded.subject, learned_at = excluded.learned_at`
+}
+
+export interface NameRow {
   name: string
   subject: string | null
 }
@@ -125,6 +132,6 @@ function areSame(before: readonly NameRow[], after: readonly NameRow[]): boolean
   )
 }
 
-function knownIn({ rows }: QueryResult<NameRow>): KnownNames {
+function knownIn(rows: readonly NameRow[]): KnownNames {
   return new Map(rows.map(({ name, subject }) => [name, subject]))
 }
