@@ -46,7 +46,7 @@ test.each([
   for (let use = 0; use < 5; use += 1) expect(names.nameOf(client, text, parameters)).toBeUndefined()
 })
 
-test('plans are given up after ten seconds', async () => {
+test('plans are given up after ten seconds, and then after twice as long up to a minute', async () => {
   const { names, clock } = namesAt(1_000)
   const { client, prepared, sent } = connection()
   names.met(client, 7)
@@ -60,8 +60,12 @@ test('plans are given up after ten seconds', async () => {
   expect(await use(0)).toEqual([0, 0])
   expect(await use(9_900)).toEqual([0, 1])
   expect(await use(10_000)).toEqual([1, 0])
-  expect(await use(19_900)).toEqual([1, 1])
-  expect(await use(60_000)).toEqual([2, 0])
+  expect(await use(29_900)).toEqual([1, 1])
+  expect(await use(30_000)).toEqual([2, 0])
+  expect(await use(70_000)).toEqual([3, 0])
+  expect(await use(129_900)).toEqual([3, 1])
+  expect(await use(130_000)).toEqual([4, 0])
+  expect(await use(190_000)).toEqual([5, 0])
   expect(new Set(sent)).toEqual(new Set(['deallocate all']))
 })
 

@@ -10,9 +10,10 @@ const fromUse = 3
 const mostKnown = 1_000
 /**
  * A plan suits the tables as they were, and one for an empty ledger reads all of a full one. So those of a connection are given up after so
- * long, and with each analysis of a table (analyse-tables.ts).
+ * long, each time twice as long, and with each analysis of a table (analyse-tables.ts). Postgres plans a statement five times before it
+ * keeps a plan: with ten seconds each time, those of presses were planned anew with every press.
  */
-const mostAgeMs = 10_000
+const ageMs = { least: 10_000, most: 60_000 }
 
 /** The driver's lists of what a connection has prepared. */
 interface Prepared {
@@ -30,20 +31,21 @@ interface Prepared {
  */
 export function createStatementNames(nowMs: () => number = () => performance.now()) {
   const known = new Map<string, { uses: number; name: string }>()
-  const sinceMs = new WeakMap<Client | PoolClient, number>()
+  const ages = new WeakMap<Client | PoolClient, { sinceMs: number; mostMs: number }>()
 
   return {
     /** Called with the process that answers on a new connection. */
     met(client: Client | PoolClient, backend: number): void {
-      if ((client as unknown as Prepared).processID === backend) sinceMs.set(client, nowMs())
+      const isOwn = (client as unknown as Prepared).processID === backend
+      if (isOwn) ages.set(client, { sinceMs: nowMs(), mostMs: ageMs.least })
     },
 
     /** Called before a connection is used, with nothing under way on it. */
     async refresh(client: Client | PoolClient): Promise<void> {
-      const beganMs = sinceMs.get(client)
+      const age = ages.get(client)
       const { connection } = client as unknown as Prepared
-      if (beganMs === undefined || nowMs() - beganMs < mostAgeMs) return
-      sinceMs.set(client, nowMs())
+      if (age === undefined || nowMs() - age.sinceMs < age.mostMs) return
+      ages.set(client, { sinceMs: nowMs(), mostMs: Math.min(ageMs.most, 2 * age.mostMs) })
       if (Object.keys(connection.parsedStatements).length === 0) return
       await client.query('deallocate all')
       connection.parsedStatements = {}
@@ -51,7 +53,7 @@ export function createStatementNames(nowMs: () => number = () => performance.now
 
     /** Returns the name under which a statement is prepared; undefined where it is not. */
     nameOf(client: Client | PoolClient, text: string, parameters: number): string | undefined {
-      if (parameters === 0 || !sinceMs.has(client) || !isPreparable(text, parameters)) return undefined
+      if (parameters === 0 || !ages.has(client) || !isPreparable(text, parameters)) return undefined
       const before = known.get(text)
       if (before) return ++before.uses >= fromUse ? before.name : undefined
       if (known.size >= mostKnown) known.clear()
