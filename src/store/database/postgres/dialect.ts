@@ -7,7 +7,16 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import { LedgerAdapter } from '../../packed/ledger-adapter.ts'
+import { goesFirst } from '../go-first.ts'
 import type { LedgerPool } from './pool.ts'
+
+/**
+ * Has Postgres keep the plans of what is prepared (statement-names.ts). It expects ten of every list that is a parameter, so that for the one
+ * lookup of a press it takes planning anew for cheaper, each time: that was most of the time of its statements. They find their rows by key
+ * with any parameters; a statement of a transaction that has none of them in a condition of a partial index would read a whole
+ * table. test/ops/press-plans.test.ts counts that.
+ */
+const planOnce = 'set local plan_cache_mode = force_generic_plan'
 
 /**
  * Kysely on Postgres, whose transactions begin within the limits of the pool. The first statement of a transaction is sent behind its
@@ -42,7 +51,7 @@ class LedgerDriver extends PostgresDriver {
     const { isolationLevel, accessMode } = settings
     const modes = [isolationLevel && `isolation level ${isolationLevel}`, accessMode]
     const begin = ['begin', ...modes.filter((mode) => mode !== undefined)].join(' ')
-    const text = [begin, ...this.#pool.afterBegin()].join('; ')
+    const text = [begin, ...(goesFirst() ? [planOnce] : []), ...this.#pool.afterBegin()].join('; ')
     // Its error is that of the statement behind it (pool.ts).
     connection.executeQuery(CompiledQuery.raw(text)).catch(() => {})
   }
