@@ -108,7 +108,7 @@ async function giveBack(tx: Transaction<Tables>, ids: readonly string[]): Promis
       select scope, sum(amount_atomic)::bigint as amount
       from charges, unnest(budget_scopes) as line (scope) where id = any(${[...ids]}) group by scope
     ), locked as (
-      select scope from budgets where scope in (select scope from freed) order by scope for update
+      select scope from budgets where scope in (select scope from freed) order by scope collate "C" for update
     )
     update budgets set committed_atomic = committed_atomic - freed.amount
     from locked join freed using (scope) where budgets.scope = locked.scope`.execute(tx)

@@ -48,20 +48,19 @@ export async function settleCharges(
   const [{ rows: closed }, known] = await inOneTrip<[Closed, ...NameRow[]]>(tx, statement, ...reading)
   const byId = new Map(closed.map((row) => [row.id, row]))
   const stored = singles.filter(({ id }) => byId.get(id)?.is_stored)
-  const moves = movesOf(closed)
-  const moving = moves.size > 0 ? [movingBudgets(moves)] : []
+  const moving = movesOf(closed)
   if (isAtOnce) {
     if (stored.length < settlements.length) throw new Error('not every answer has its charge and its lookup')
     const learning = names && known ? names.learning(known.rows, at) : []
     await inOneTrip(tx, ...moving, ...learning, ...ending)
   } else {
-    for (const move of moving) await move.execute(tx)
     const parts: KeyedAnswer[] = []
     for (const { id, key, answer } of settlements) {
       const row = byId.get(id)
-      if (!row || !isOfBatch(answer)) continue
+      if (row?.lookup_key !== key || !isOfBatch(answer)) continue
       parts.push(...(await storeParts(tx, key, answer, at, { ...row, amountAtomic: row.amount_atomic })))
     }
+    await inOneTrip(tx, ...moving)
     await learnFromAnswers(tx, taughtBy([...stored, ...parts]), { at, hosts })
   }
   const asGiven = isAsGiven ? stored : []
@@ -73,6 +72,7 @@ export async function settleCharges(
 
 interface Closed {
   id: string
+  lookup_key: LookupKey
   operation: Operation
   currency: Currency
   /** What was reserved, and what it cost. */
@@ -85,9 +85,9 @@ interface Closed {
 
 /**
  * Closes charges and stores the answers that belong to one lookup. They go as one parameter, so that the statement is the same each
- * time, and the ids beside it: the planner expects a hundred rows of it, and would read whole tables for so many. Locks charges by id
- * and then lookups by key, as every other writer does. The lookups of a subject that was forgotten meanwhile have other keys: what
- * comes too late for it is not stored.
+ * time, and their ids and keys beside it: the planner expects a hundred rows of the JSON, and would read whole tables for so many. Locks
+ * charges by id and lookups by key. Charges and lookups of a subject that was forgotten meanwhile have another key: what comes too late
+ * for it is not stored, not even where it is asked for again.
  *
  * A charge in credits has reserved the highest price of its request. A payment on a chain keeps its amount, because that amount was
  * transferred.
@@ -121,32 +121,33 @@ function closing(
         amount_atomic = case when currency = 'credit' then coalesce(paid.credits, open.amount_atomic) else open.amount_atomic end,
         closed_at = paid.at, touched_at = paid.at
       from paid join open using (id) where charges.id = any(${ids}::text[]) and charges.id = paid.id
-      returning charges.id, charges.operation, currency, open.amount_atomic as reserved, charges.amount_atomic, budget_scopes,
+      returning charges.id, charges.lookup_key, charges.operation, currency, open.amount_atomic as reserved, charges.amount_atomic, budget_scopes,
         open.state as before
+    ), kept as materialized (
+      select paid.* from paid join closed using (id) where paid.key = closed.lookup_key and outcome is not null
     ), locked as materialized (
-      select key from lookups where key = any(${keys}::text[])
-        and key in (select key from paid join closed using (id) where outcome is not null)
+      select key from lookups where key = any(${keys}::text[]) and key in (select key from kept)
       order by key collate "C" for no key update
     ), stored as (
-      update lookups set state = 'answered', outcome = paid.outcome, answer = paid.answer, answered_at = ${at},
-        fresh_until = paid.fresh_until, reason = null, queued_until = null
-      from paid join closed using (id) join locked using (key)
-      where lookups.key = any(${keys}::text[]) and lookups.key = paid.key
-      returning paid.id
+      update lookups set state = 'answered', outcome = kept.outcome, answer = kept.answer, answered_at = ${at},
+        fresh_until = kept.fresh_until, reason = null, queued_until = null
+      from kept join locked using (key)
+      where lookups.key = any(${keys}::text[]) and lookups.key = kept.key
+      returning kept.id
     )
     select closed.*, stored.id is not null as is_stored from closed left join stored using (id)`
   return { statement, isAsGiven }
 }
 
 /**
- * Returns what is to be added to each budget line. The money of a charge that was closed as declined was given back and is spent:
+ * Returns the statement that corrects the budget lines, where there is anything to correct. The money of a charge that was closed as declined was given back and is spent:
  * it counts again, even above a cap.
  */
-function movesOf(closed: readonly Closed[]): Map<string, bigint> {
+function movesOf(closed: readonly Closed[]): RawBuilder<unknown>[] {
   const moves = new Map<string, bigint>()
   for (const { before, reserved, amount_atomic: amount, budget_scopes: scopes } of closed) {
     const by = amount - (before === 'declined' ? 0n : reserved)
     for (const scope of by === 0n ? [] : scopes) moves.set(scope, (moves.get(scope) ?? 0n) + by)
   }
-  return moves
+  return moves.size > 0 ? [movingBudgets(moves)] : []
 }

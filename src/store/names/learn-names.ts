@@ -26,7 +26,7 @@ const lock = sql`select pg_advisory_xact_lock(7290017)`
  *
  * Crash and race windows:
  * - Two processes learn about one subject at once: the second waits for the first to commit, reads again and decides anew.
- *   Nothing is locked after that lock, so that nobody who waits for it is waited for.
+ *   Nothing but names is locked after that lock, so that nobody who waits for it is waited for.
  * - A name is never worth a paid answer: when storing names fails, the answer is stored without them. The subject may then be
  *   bought once more under another name.
  */
@@ -56,7 +56,7 @@ export interface NamesAhead {
 
 /**
  * The same in fewer trips: the names are read before the lock is taken, and lock, comparison and change leave together, before a
- * commit, so that the lock is held for as long as the server works. Where that fails nothing is stored, and the caller stores the
+ * commit, so that the lock is held for no longer than the server works. Where that fails nothing is stored, and the caller stores the
  * answers as above. Returns undefined where nothing is taught.
  */
 export function namesAhead(answers: readonly Taught[], hosts: readonly string[]): NamesAhead | undefined {
@@ -72,7 +72,7 @@ export function namesAhead(answers: readonly Taught[], hosts: readonly string[])
   }
 }
 
-/** An error of the database where the names are others than these, about which the server's log says why. */
+/** Fails in the database where the names have changed since they were read; the server's log says so. */
 function unchanged(reading: RawBuilder<NameRow>, known: readonly NameRow[]): RawBuilder<unknown> {
   return sql`
     with now as materialized (select * from (${reading}) as named), known as (

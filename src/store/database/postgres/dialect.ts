@@ -13,8 +13,8 @@ import type { LedgerPool } from './pool.ts'
 /**
  * Has Postgres keep the plans of what is prepared (statement-names.ts). It expects ten of every list that is a parameter, so that for the one
  * lookup of a press it takes planning anew for cheaper, each time: that was most of the time of its statements. They find their rows by key
- * with any parameters; a statement of a transaction that has none of them in a condition of a partial index would read a whole
- * table. test/ops/press-plans.test.ts counts that.
+ * with any parameters. A statement whose parameter has to match the condition of a partial index would read the whole table, and has no
+ * place in such a transaction (test/ops/press-plans.test.ts).
  */
 const planOnce = 'set local plan_cache_mode = force_generic_plan'
 
@@ -51,7 +51,10 @@ class LedgerDriver extends PostgresDriver {
     const { isolationLevel, accessMode } = settings
     const modes = [isolationLevel && `isolation level ${isolationLevel}`, accessMode]
     const begin = ['begin', ...modes.filter((mode) => mode !== undefined)].join(' ')
-    const text = [begin, ...(goesFirst() ? [planOnce] : []), ...this.#pool.afterBegin()].join('; ')
+    const limits = this.#pool.afterBegin()
+    // A pooler, for which the limits are set each time, has nothing prepared.
+    const plans = goesFirst() && limits.length === 0 ? [planOnce] : []
+    const text = [begin, ...plans, ...limits].join('; ')
     // Its error is that of the statement behind it (pool.ts).
     connection.executeQuery(CompiledQuery.raw(text)).catch(() => {})
   }
