@@ -1,10 +1,9 @@
 import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import type { Operation } from '../domain/words.ts'
 import { currencyOf, type Charge, type Terms } from '../domain/payment.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
-import type { Lane, SendPermit } from '../domain/ports/send-permit.ts'
+import type { SendPermit } from '../domain/ports/send-permit.ts'
 import { createAdmission } from './limits/admission.ts'
 import { createDispatch } from './dispatch.ts'
 import { inDoubt, movesOnChain, unknowable } from './doubt.ts'
@@ -13,8 +12,8 @@ import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
 import { derivedSeed, paymentSeed } from './payment-seed.ts'
 import type { PayerOptions } from './payer-options.ts'
 import { createTermsLearner } from './learn-terms.ts'
-import { earlierOf, permitAhead, recallBudgets } from './read-before.ts'
-import type { PermitAhead, Purchase, Unanswered } from './purchase.ts'
+import { earlierOf, recallBudgets } from './read-before.ts'
+import type { Purchase, Unanswered } from './purchase.ts'
 
 export interface Payer {
   /**
@@ -26,10 +25,6 @@ export interface Payer {
   buy(purchase: Purchase): Promise<StoredAnswer>
   /** Reads what earlier attempts to buy a lookup have left, for `readAhead`. */
   earlier(key: LookupKey): Promise<Unanswered>
-  /** Reads what a run decides of its budgets, which is then remembered. Never throws. */
-  recall(runId: string): Promise<void>
-  /** Asks for a permit for a purchase that is still to be found out about. */
-  permitAhead(lane: Lane, operation: Operation): PermitAhead
   /**
    * Resolves an open charge that no worker drives, and signs nothing new for it: it asks the chain, and where the money
    * has moved, it asks the server for the answer again. Returns true when the charge is now closed.
@@ -72,7 +67,7 @@ export function createPayer(options: PayerOptions): Payer {
 
   async function buy(purchase: Purchase): Promise<StoredAnswer> {
     // A press is a run of its own, whose budgets nobody has asked for.
-    if (purchase.lane === 'hot') void recallBudgets(purchase.runId, options)
+    if (purchase.lane === 'hot') void recallBudgets(purchase, options)
     const { open, ...losses } = await earlierOf(purchase, journal)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
@@ -87,11 +82,9 @@ export function createPayer(options: PayerOptions): Payer {
     if (lost > (options.rebuyLost ? 1 : 0) && isOfThisCycle(purchase, losses)) {
       throw new FatalError(errorCode.paidNoData, `paid ${lost} time(s) without an answer; not bought again`)
     }
-    const known = await admission.remembered(purchase)
-    const terms = known ?? (await learnTerms(purchase))
+    const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const permitted = (known && purchase.permit?.take()) ?? acquirePermit(purchase)
-    const [permit] = await Promise.all([permitted, recallBudgets(purchase.runId, options)])
+    const [permit] = await Promise.all([acquirePermit(purchase), recallBudgets(purchase, options)])
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     if (charge.state !== 'journaled') return finishRestored(charge, purchase, permit)
@@ -291,11 +284,5 @@ export function createPayer(options: PayerOptions): Payer {
     return charge.authorization.validBefore - now().getTime() / 1000
   }
 
-  return {
-    buy,
-    recover,
-    earlier: journal.unanswered,
-    recall: (runId) => recallBudgets(runId, options),
-    permitAhead: (lane, operation) => permitAhead(() => options.acquirePermit(lane, operation)),
-  }
+  return { buy, recover, earlier: journal.unanswered }
 }

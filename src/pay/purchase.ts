@@ -1,7 +1,7 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { HttpMethod } from '../domain/ports/transport.ts'
-import type { Lane, SendPermit } from '../domain/ports/send-permit.ts'
+import type { Lane } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 
@@ -42,14 +42,6 @@ interface Started {
 /** The charges of earlier attempts. */
 export type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 
-/** A permit that was asked for before it was known that there is something to buy. */
-export interface PermitAhead {
-  /** Returns the permit to whoever sends by it; undefined when it is taken, or was given too long ago. */
-  take(): Promise<SendPermit> | undefined
-  /** Called in any case at the end: gives back a permit that was not taken. */
-  giveBack(): void
-}
-
 /** One lookup to buy: the request, the run that pays, and the reader of the answer. */
 export interface Purchase {
   key: LookupKey
@@ -64,8 +56,6 @@ export interface Purchase {
    * lost one is read again.
    */
   readAhead?: Promise<Unanswered> | undefined
-  /** Where it was asked for ahead. Not taken where terms are asked for first, because it does not last. */
-  permit?: PermitAhead | undefined
   /** Finishes an open charge, and buys nothing when it turns out to be dead. */
   onlyFinish?: boolean
 }

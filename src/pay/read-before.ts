@@ -1,7 +1,6 @@
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { PayerOptions } from './payer-options.ts'
-import type { SendPermit } from '../domain/ports/send-permit.ts'
-import type { PermitAhead, Purchase, Unanswered } from './purchase.ts'
+import type { Purchase, Unanswered } from './purchase.ts'
 
 /**
  * Returns the charges of earlier attempts. A charge that was opened after they were read ahead is found by `reserve`, which looks
@@ -21,41 +20,12 @@ export async function earlierOf(
  * made after the wait, which may end on another day.
  */
 export async function recallBudgets(
-  runId: string,
+  { runId }: Purchase,
   { recallRun }: Pick<PayerOptions, 'recallRun'>,
 ): Promise<void> {
   try {
     await recallRun?.(runId)
   } catch {
     // Asked again when the charge is reserved.
-  }
-}
-
-/** A request by an older permit would leave later than the pace has counted it. */
-const mostAgeMs = 250
-
-/** Asks for a permit at once. One that is not taken counts as one that nothing was sent by. */
-export function permitAhead(
-  acquire: () => Promise<SendPermit>,
-  nowMs: () => number = () => performance.now(),
-): PermitAhead {
-  let isTaken = false
-  let givenMs = Infinity
-  const permit = acquire()
-  permit.then(
-    () => (givenMs = nowMs()),
-    // The error is that of whoever takes it.
-    () => {},
-  )
-  return {
-    take() {
-      if (isTaken || nowMs() - givenMs > mostAgeMs) return undefined
-      isTaken = true
-      return permit
-    },
-    giveBack() {
-      if (!isTaken) permit.then((given) => given.done(undefined)).catch(() => {})
-      isTaken = true
-    },
   }
 }

@@ -36,7 +36,7 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     lookups: {
       async want(_wanted: unknown, _run: unknown, onDue?: OnDue) {
         await step('want', undefined)
-        onDue?.([key], new Set([key]), 'r1')
+        onDue?.([key], new Set([key]))
         await step('names', undefined)
       },
       facts: async () => new Map(),

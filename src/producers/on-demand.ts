@@ -144,8 +144,8 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       planner,
       lookups,
       advance,
-      onDue(...due) {
-        if (run.trigger === 'button') options.onHot?.(...due)
+      onDue(keys, isNew) {
+        if (run.trigger === 'button') options.onHot?.(keys, isNew)
         // Beside the lookups. An error is that of the tasks, below.
         learnOnce().catch(() => {})
       },

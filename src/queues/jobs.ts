@@ -8,12 +8,7 @@ const lookupKey = z.string().transform((key) => key as LookupKey)
  * The schema of each queue's jobs. A job carries names, never data: the data is in SQL. `starts` counts how often a lookup was started
  * as part of a block, before it had a job of its own.
  */
-export const lookupJob = z.object({
-  key: lookupKey,
-  starts: z.number().int().min(0).default(0),
-  /** The run of a press, so that what it decides is asked beside the lookup. The ledger says which run the lookup has. */
-  runId: z.string().optional(),
-})
+export const lookupJob = z.object({ key: lookupKey, starts: z.number().int().min(0).default(0) })
 /** A lookup that is taken out of a block leaves an empty text. */
 export const blockJob = z.object({
   keys: z.array(lookupKey).transform((keys) => keys.filter((key) => key !== '')),

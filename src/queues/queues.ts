@@ -8,20 +8,14 @@ import { countJobs, createBackgroundLane } from './blocks/background-lane.ts'
 import { lookupJob, lookupJobId, queueNames, writeBackJob, type WriteBackJob } from './jobs.ts'
 import { closeWithin, jobOptions, workerOptions, type Outcome, type QueueWorker } from './working.ts'
 
-/** `runId` is the run that a press was asked for by, as its job has it. */
-type ProcessLookup = (key: LookupKey, starts: number, runId?: string) => Promise<Outcome>
-
 export interface Queues {
   /** `ahead` lookups wait in the lane already: in the background, many are put together. */
   addLookups(lane: Lane, keys: readonly LookupKey[], ahead?: number): Promise<void>
   /**
    * Moves lookups into the hot lane, including those that wait in the background lane. A lookup that a worker is
-   * processing there stays with that worker. No lane is asked for those of `isNew`. `runId` is the run that asks for them.
+   * processing there stays with that worker. No lane is asked for those of `isNew`.
    */
-  hurryLookups(
-    keys: readonly LookupKey[],
-    options?: { isNew?: ReadonlySet<LookupKey>; runId?: string },
-  ): Promise<void>
+  hurryLookups(keys: readonly LookupKey[], isNew?: ReadonlySet<LookupKey>): Promise<void>
   /** Returns the number of a lane's lookups in Redis, in any state. */
   countLookups(lane: Lane): Promise<number>
   /**
@@ -39,7 +33,11 @@ export interface Queues {
    * `starts` counts how often the lookup was started, this time included. It begins anew when the lookup is added again.
    * `concurrency` is the number of lookups under way at once.
    */
-  workLookups(lane: Lane, concurrency: number, process: ProcessLookup): QueueWorker
+  workLookups(
+    lane: Lane,
+    concurrency: number,
+    process: (key: LookupKey, starts: number) => Promise<Outcome>,
+  ): QueueWorker
   workWriteBack(process: (job: WriteBackJob) => Promise<Outcome>): QueueWorker
   close(): Promise<void>
 }
@@ -88,27 +86,23 @@ export function createQueues(
 
   async function addLookups(lane: Lane, keys: readonly LookupKey[], ahead = 0): Promise<void> {
     if (keys.length === 0) return
-    return lane === 'background' ? background.add(keys, ahead) : addHot(keys)
-  }
-
-  async function addHot(keys: readonly LookupKey[], runId?: string): Promise<void> {
-    if (keys.length === 0) return
+    if (lane === 'background') return background.add(keys, ahead)
     // A job that a caller waits for stays in the caller's trace.
     await hot.addBulk(
-      keys.map((key) => ({ name: 'lookup', data: { key, runId }, opts: { jobId: lookupJobId(key) } })),
+      keys.map((key) => ({ name: 'lookup', data: { key }, opts: { jobId: lookupJobId(key) } })),
     )
   }
 
   return {
     addLookups,
 
-    async hurryLookups(keys, { isNew = new Set(), runId } = {}) {
+    async hurryLookups(keys, isNew = new Set()) {
       const known = keys.filter((key) => !isNew.has(key))
       const places = await background.takeOut(known)
       const held = new Set(known.filter((_, index) => places[index]?.isHeld))
-      await addHot(
+      await addLookups(
+        'hot',
         keys.filter((key) => !held.has(key)),
-        runId,
       )
     },
 
@@ -145,10 +139,9 @@ export function createQueues(
 
     workLookups(lane, concurrency, process) {
       if (lane === 'background') return background.work(concurrency, process, onFailed)
-      return work(queueNames.hot, concurrency, async (job, token) => {
-        const { key, runId } = lookupJob.parse(job.data)
-        return finishOrDelay(job, token, await process(key, job.attemptsStarted, runId))
-      })
+      return work(queueNames.hot, concurrency, async (job, token) =>
+        finishOrDelay(job, token, await process(lookupJob.parse(job.data).key, job.attemptsStarted)),
+      )
     },
 
     workWriteBack(process) {

@@ -18,13 +18,13 @@ test('a lookup that a press wants leaves the background lane, and no lane is ask
       LookupKey,
     ]
     await queues.addLookups('background', [waiting, other])
-    await queues.hurryLookups([waiting, fresh], { isNew: new Set([fresh]) })
+    await queues.hurryLookups([waiting, fresh], new Set([fresh]))
     expect(await counts()).toEqual([1, 2])
     // The enqueuer may have been there in between: a lookup has one job in a lane.
-    await queues.hurryLookups([fresh], { isNew: new Set([fresh]) })
+    await queues.hurryLookups([fresh], new Set([fresh]))
     expect(await counts()).toEqual([1, 2])
     // Told that it is new, it stays where it was as well; the ledger's locks decide who works on it.
-    await queues.hurryLookups([other], { isNew: new Set([other]) })
+    await queues.hurryLookups([other], new Set([other]))
     expect(await counts()).toEqual([1, 3])
   } finally {
     await queues.close()

@@ -64,10 +64,10 @@ describe.skipIf(missing !== undefined)('a press on Postgres and Redis', () => {
       expect(count).toEqual({
         // Token, task, the record with its history, the lookup.
         queued: { postgres: 4, redis: 1 },
-        // The lookup with its earlier charges and budgets; names, lock, charge with budget; mark.
-        'sent to the service': { postgres: 5, redis: 0 },
+        // The lookup with its earlier charges; budgets; names, lock, charge with budget; mark.
+        'sent to the service': { postgres: 6, redis: 0 },
         // Settlement with answer; names, their commit; tasks, their move; ready, history, intents.
-        'written in the CRM': { postgres: 12, redis: 3 },
+        'written in the CRM': { postgres: 13, redis: 3 },
       })
   })
 })

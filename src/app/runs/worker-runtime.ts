@@ -151,10 +151,10 @@ export async function startWorkerRuntime(
   })
   /** Every line that is written while a lookup is worked names its run and the digest of its key. */
   function worked(work: typeof lookUp, lane: Lane) {
-    return (key: LookupKey, starts: number, runId?: string) =>
+    return (key: LookupKey, starts: number) =>
       withLogFields({ lookup: lookupJobId(key) }, async () => {
         const startedMs = performance.now()
-        const outcome = await work(lane, key, starts, runId)
+        const outcome = await work(lane, key, starts)
         workLog.debug(
           {
             lane,

@@ -63,7 +63,7 @@ export async function openHttpRoutes(
   const names = configuredCrms(config)
   const onDemand = openOnDemand(context, {
     onReady: (group) => void engine.queues.addWriteBack(group, { isPress: true }).catch(onError),
-    onHot: (keys, isNew, runId) => void engine.queues.hurryLookups(keys, { isNew, runId }).catch(onError),
+    onHot: (keys, isNew) => void engine.queues.hurryLookups(keys, isNew).catch(onError),
   })
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)

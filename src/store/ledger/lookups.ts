@@ -54,7 +54,7 @@ type KnownFact = Fact & { operation: Operation; freshUntil: Date }
 export type SettledHere = JustNow<LookupKey, Pick<KnownFact, 'operation' | 'outcome' | 'data' | 'freshUntil'>>
 
 /** Called with lookups that are due, and those among them that the ledger did not have before: no queue has a job of these. */
-export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>, runId: string) => void
+export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void
 
 export interface LookupLedger extends LookupLeases, LookupEndings {
   /**
@@ -137,8 +137,7 @@ export function createLookupLedger(
           where lookups.state != 'answered' or lookups.fresh_until <= ${at}
           returning key, xmax = 0 as "isNew"`.execute(db)
         const keys = page.map(({ key }) => key)
-        const isNew = new Set(stored.filter((row) => row.isNew).map(({ key }) => key))
-        onDue?.(keys, isNew, run.id)
+        onDue?.(keys, new Set(stored.filter(({ isNew }) => isNew).map(({ key }) => key)))
         // The batch in which one of them is out moves to this run too.
         await sql`
           update lookups as batch set run_id = ${run.id}, connector = ${run.connector}, due_at = least(batch.due_at, ${at}),

@@ -92,17 +92,9 @@ export function createLookUp(options: LookUpOptions) {
   const { lookups, now } = options
   const parkStopped = createParkStopped(options)
 
-  /** `starts` counts how often the lookup's job was started, this time included. `runId`: the run that its job names. */
-  return async function lookUp(lane: Lane, key: LookupKey, starts: number, runId?: string): Promise<Outcome> {
-    const ahead = lane === 'hot' && !isBatchKey(key) ? readAhead({ key, runId }, options) : {}
-    try {
-      return await work(lane, key, starts, ahead)
-    } finally {
-      ahead.permit?.giveBack()
-    }
-  }
-
-  async function work(lane: Lane, key: LookupKey, starts: number, ahead: ReadAhead): Promise<Outcome> {
+  /** `starts` counts how often the lookup's job was started, this time included. */
+  return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
+    const ahead = lane === 'hot' && !isBatchKey(key) ? readAhead(key, options) : {}
     const lookup = await lookups.get(key)
     if (!lookup || lookup.state === 'parked' || lookup.batchKey) return
     addLogFields({ runId: lookup.runId })
@@ -153,7 +145,6 @@ export function createLookUp(options: LookUpOptions) {
         lane,
         request: options.prepare(operation, request),
         readAhead: ahead.earlier,
-        permit: ahead.permit,
       })
     }
     const fact = await options.fetchFree(operation, request)

@@ -1,8 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { LookupKey } from '../../domain/keys.ts'
-import type { SendPermit } from '../../domain/ports/send-permit.ts'
 import type { Purchase } from '../../pay/purchase.ts'
-import { permitAhead } from '../../pay/read-before.ts'
 import type { LookupRow } from '../../store/ledger/lookups.ts'
 import { createLookUp, type LookUpOptions } from './look-up.ts'
 
@@ -24,12 +22,10 @@ async function press({
   state = 'waiting',
   earlier = () => step('charges', none),
   suppressed = () => step('list', new Set<number>()),
-  permit = () => step('permit', { ready: async () => {}, done: async () => void steps.push('given back') }),
 }: {
   state?: LookupRow['state']
   earlier?: () => Promise<unknown>
   suppressed?: () => Promise<Set<number>>
-  permit?: () => Promise<SendPermit>
 }) {
   const lookUp = createLookUp({
     lookups: {
@@ -38,12 +34,8 @@ async function press({
     },
     payer: {
       earlier,
-      recall: (runId: string) => step(`budgets of ${runId}`, undefined),
-      permitAhead: () => permitAhead(permit),
-      async buy(purchase: Purchase) {
-        steps.push((await purchase.readAhead) === none ? 'bought' : 'bought anew')
-        await purchase.permit?.take()
-      },
+      buy: async ({ readAhead }: Purchase) =>
+        void steps.push((await readAhead) === none ? 'bought' : 'bought anew'),
     },
     advance: { advanceTasksWaitingFor: async () => void steps.push('advanced') },
     suppressed,
@@ -55,49 +47,23 @@ async function press({
     now: () => new Date(0),
     random: () => 0.5,
   } as unknown as LookUpOptions)
-  await lookUp('hot', key, 1, 'r1')
-  // What was given up may end later.
-  await new Promise((resolve) => setImmediate(resolve))
+  await lookUp('hot', key, 1)
 }
 
 test('the lookup of a press has what it needs to know asked for beside its own row, and is bought with it', async () => {
   await press({})
-  expect(steps.slice(0, 5).toSorted()).toEqual(['budgets of r1', 'charges', 'list', 'permit', 'row'])
+  expect(steps.slice(0, 3).toSorted()).toEqual(['charges', 'list', 'row'])
   expect(steps.slice(-2)).toEqual(['bought', 'advanced'])
-  expect(steps).not.toContain('given back')
 })
 
 test('it is not bought for a subject on the list', async () => {
   await press({ suppressed: async () => new Set([0]) })
   expect(steps).toContain('failed: suppressed')
   expect(steps).not.toContain('bought')
-  expect(steps.filter((each) => each === 'given back')).toHaveLength(1)
 })
 
 test('one that has ended meanwhile minds no error of what it asked in vain', async () => {
   const away = () => Promise.reject(new Error('away'))
-  await press({ state: 'answered', earlier: away, suppressed: away, permit: away })
-  expect(steps.filter((each) => !each.startsWith('budgets'))).toEqual(['row', 'row.', 'advanced'])
-})
-
-test('a permit is taken once, and not when it was given too long ago', async () => {
-  const clock = { ms: 0 }
-  const given = { ready: async () => {}, done: async () => void steps.push('given back') }
-  const ahead = () =>
-    permitAhead(
-      async () => given,
-      () => clock.ms,
-    )
-  const [fresh, old] = [ahead(), ahead()]
-  await Promise.resolve()
-  clock.ms = 250
-  expect(await fresh.take()).toBe(given)
-  expect(fresh.take()).toBeUndefined()
-  fresh.giveBack()
-  clock.ms = 251
-  expect(old.take()).toBeUndefined()
-  old.giveBack()
-  old.giveBack()
-  await Promise.resolve()
-  expect(steps).toEqual(['given back'])
+  await press({ state: 'answered', earlier: away, suppressed: away })
+  expect(steps).toEqual(['row', 'row.', 'advanced'])
 })
