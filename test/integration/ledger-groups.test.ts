@@ -224,6 +224,36 @@ test('an answer that comes to a charge that a person took for declined is stored
   expect((await world.lookups.facts([lookupKey])).get(lookupKey)?.data).toEqual({ name: 'late' })
 })
 
+test.each([
+  ['open', 1_500_000n],
+  ['lost', 0n],
+  ['declined', 1_500_000n],
+  ['declined', undefined],
+] as const)(
+  'an answer to a charge in credits that is %s costs what is said: %s',
+  async (state, creditsAtomic) => {
+    const world = await openLedgerRun(database, { lookups: 1, now })
+    const charge = await world.reserve(world.keys[0]!, line(world.id))
+    await world.journal.markSent(charge.id, now())
+    const credits = { protocol: 'api_key', currency: 'credit' } as const
+    await world.db.updateTable('charges').set(credits).where('id', '=', charge.id).execute()
+    if (state === 'lost') await world.journal.lose(charge.id, null, 'no answer')
+    if (state === 'declined')
+      await world.journal.release(charge.id, 'declined', 'a person has looked: declined')
+    const answer = { outcome: 'not_found' as const, data: null, freshUntil: now() }
+    for (let times = 0; times < 2; times += 1)
+      await world.journal.settleCharge(charge, { transaction: null, at: now(), creditsAtomic }, answer)
+    const cost = creditsAtomic ?? 10_000n
+    expect(await world.committed(`run:${world.id}`)).toBe(cost)
+    const row = await world.db
+      .selectFrom('charges')
+      .select(['state', 'amount_atomic', 'credits_atomic'])
+      .where('id', '=', charge.id)
+      .executeTakeFirst()
+    expect(row).toEqual({ state: 'settled', amount_atomic: cost, credits_atomic: creditsAtomic ?? null })
+  },
+)
+
 test('what a process with its clock ahead has asked for is due as soon as its run is started again', async () => {
   const ahead = () => new Date(now().getTime() + 3_600_000)
   const world = await openLedgerRun(database, { lookups: 2, now: ahead })

@@ -91,29 +91,37 @@ test.each([1, 200])('an answer that the ledger has in other characters is read f
   })
 })
 
-test('an answer that comes when its subject was forgotten is not stored, and those beside it are', async () => {
-  const world = await stage(2)
-  const names = world.keys.map(() => `profnet.com/company/${randomUUID()}`)
-  await world.journal.lose(world.ids[0]!, '0x1', 'no answer')
-  const forgotten = lookupKey('company.profile', randomUUID())
-  await database.db.transaction().execute((tx) => eraseLookups(tx, new Map([[world.keys[0]!, forgotten]])))
-  await Promise.all(
-    names.map((name, index) => world.settle(index, found({ profnet_url: `https://${name}` }))),
-  )
-  expect(await world.states()).toEqual(['settled', 'settled'])
-  expect((await world.lookups.facts([forgotten])).get(forgotten)).toMatchObject({
-    outcome: 'failed',
-    data: null,
-  })
-  expect((await world.here.facts(world.keys, { orSettledHere: true })).size).toBe(1)
-  const taught = await database.db
-    .selectFrom('subject_names')
-    .select('name')
-    .where('subject', 'in', names)
-    .execute()
-  expect(taught.map(({ name }) => name)).toContain(names[1])
-  expect(taught.map(({ name }) => name)).not.toContain(names[0])
-})
+test.each([
+  ['', false],
+  [', not even where it is asked for again', true],
+])(
+  'an answer that comes when its subject was forgotten is not stored%s, and those beside it are',
+  async (_, isAskedAgain) => {
+    const world = await stage(2)
+    const names = world.keys.map(() => `profnet.com/company/${randomUUID()}`)
+    await world.journal.lose(world.ids[0]!, '0x1', 'no answer')
+    const forgotten = lookupKey('company.profile', randomUUID())
+    await database.db.transaction().execute((tx) => eraseLookups(tx, new Map([[world.keys[0]!, forgotten]])))
+    if (isAskedAgain)
+      await world.lookups.want(world.wanted, { id: world.run.id, connector: world.connector, hot: false })
+    await Promise.all(
+      names.map((name, index) => world.settle(index, found({ profnet_url: `https://${name}` }))),
+    )
+    expect(await world.states()).toEqual(['settled', 'settled'])
+    expect((await world.lookups.facts([forgotten])).get(forgotten)).toMatchObject({
+      outcome: 'failed',
+      data: null,
+    })
+    expect([...(await world.here.facts(world.keys, { orSettledHere: true })).keys()]).toEqual([world.keys[1]])
+    const taught = await database.db
+      .selectFrom('subject_names')
+      .select('name')
+      .where('subject', 'in', names)
+      .execute()
+    expect(taught.map(({ name }) => name)).toContain(names[1])
+    expect(taught.map(({ name }) => name)).not.toContain(names[0])
+  },
+)
 
 test('an answer that may be asked anew at once is read: another run may wait for the next one', async () => {
   const world = await stage(1)

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { defaultNetworkHosts, lookupKey, type LookupKey } from '../../src/domain/keys.ts'
 import type { Tables } from '../../src/store/database/tables/schema.ts'
 import { storeAnswers } from '../../src/store/ledger/answers.ts'
+import { inOneTrip } from '../../src/store/database/postgres/one-trip.ts'
+import { namesAhead, type NameRow, type NamesAhead } from '../../src/store/names/learn-names.ts'
 import { findNamesakes, refuseBoughtElsewhere } from '../../src/store/ledger/bought-elsewhere.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import { authorization } from '../support/ledger-run.ts'
@@ -156,4 +158,27 @@ describe('a transaction that dies', () => {
     await expect(reserve(key, budget)).rejects.toMatchObject({ code: 'ended_meanwhile' })
     expect(await lookups.get(key)).toMatchObject({ state: 'answered' })
   })
+})
+
+test('names that are taught between their reading and the lock are an error, and are then learned with', async () => {
+  const { db } = database
+  const profile = `https://www.profnet.com/in/now-${randomUUID()}`
+  const taught = ['a', 'b'].map((letter) => ({
+    key: lookupKey('person.profile', `profnet.com/in/${letter}-${randomUUID()}`),
+    data: { profnet_url: profile },
+  }))
+  const [first, second] = taught.map((each) => namesAhead([each], defaultNetworkHosts)) as [
+    NamesAhead,
+    NamesAhead,
+  ]
+  const learn = ({ rows }: { rows: readonly NameRow[] }, names: NamesAhead) =>
+    db.transaction().execute((tx) => inOneTrip(tx, ...names.learning(rows, now())))
+  const [knownOfFirst, knownOfSecond] = [await first.reading.execute(db), await second.reading.execute(db)]
+  await learn(knownOfFirst, first)
+  await expect(learn(knownOfSecond, second)).rejects.toMatchObject({ code: '22P02' })
+  await learn(await second.reading.execute(db), second)
+  const { rows } = await second.reading.execute(db)
+  expect(rows).toHaveLength(3)
+  // Nothing new is nothing to store.
+  expect(second.learning(rows, now())).toEqual([])
 })
