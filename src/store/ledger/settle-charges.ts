@@ -121,8 +121,8 @@ function closing(
         amount_atomic = case when currency = 'credit' then coalesce(paid.credits, open.amount_atomic) else open.amount_atomic end,
         closed_at = paid.at, touched_at = paid.at
       from paid join open using (id) where charges.id = any(${ids}::text[]) and charges.id = paid.id
-      returning charges.id, charges.lookup_key, charges.operation, currency, open.amount_atomic as reserved, charges.amount_atomic, budget_scopes,
-        open.state as before
+      returning charges.id, charges.lookup_key, charges.operation, currency, open.amount_atomic as reserved,
+        charges.amount_atomic, budget_scopes, open.state as before
     ), kept as materialized (
       select paid.* from paid join closed using (id) where paid.key = closed.lookup_key and outcome is not null
     ), locked as materialized (
@@ -140,8 +140,8 @@ function closing(
 }
 
 /**
- * Returns the statement that corrects the budget lines, where there is anything to correct. The money of a charge that was closed as declined was given back and is spent:
- * it counts again, even above a cap.
+ * Returns the statement that corrects the budget lines, where there is anything to correct. The money of a charge that was closed as
+ * declined was given back, and is spent: it counts again, even above a cap.
  */
 function movesOf(closed: readonly Closed[]): RawBuilder<unknown>[] {
   const moves = new Map<string, bigint>()
