@@ -36,7 +36,7 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     lookups: {
       async want(_wanted: unknown, _run: unknown, onDue?: OnDue) {
         await step('want', undefined)
-        onDue?.([key], new Set([key]))
+        await onDue?.([key], new Set([key]))
         await step('names', undefined)
       },
       facts: async () => new Map(),
@@ -60,6 +60,7 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     onError: (error: unknown) => void errors.push(error),
     onHot: (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) =>
       void steps.push(`hot ${keys.length} ${isNew.size}`),
+    letGo: () => step('let go', undefined),
   } as unknown as OnDemandOptions)
   return {
     steps,
@@ -79,17 +80,16 @@ test('a press has its lookup in the queue before anything that its lookup does n
   const at = (name: string) => steps.indexOf(name)
   expect(steps.toSorted()).toEqual(
     [
-      ...['history', 'list', 'read', 'plan', 'want', 'closed', 'names', 'learn', 'tasks'].flatMap((name) => [
-        name,
-        `${name}.`,
-      ]),
+      ...['history', 'list', 'read', 'plan', 'want', 'closed', 'let go', 'names', 'learn', 'tasks'].flatMap(
+        (name) => [name, `${name}.`],
+      ),
       'hot 1 1',
     ].toSorted(),
   )
   // Read while the CRM answers.
   for (const name of ['history', 'list']) expect(at(name)).toBeLessThan(at('read.'))
-  expect(at('hot 1 1')).toBeLessThan(at('learn'))
-  expect(at('hot 1 1')).toBeLessThan(at('names'))
+  expect(at('hot 1 1')).toBeLessThan(at('let go'))
+  for (const name of ['learn', 'names']) expect(at('let go.')).toBeLessThan(at(name))
   // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.
   for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
 })

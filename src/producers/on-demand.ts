@@ -3,12 +3,13 @@ import { definitionOf } from '../connectors/definitions.ts'
 import { PaydirtError, type ConfigError } from '../domain/errors.ts'
 import { absentReason, absentStatus } from '../domain/field-policy/current-record.ts'
 import { stop, type Stop } from '../domain/planning/step.ts'
+import type { LookupKey } from '../domain/keys.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import type { Advance } from '../planning/advance.ts'
 import { beginTasks, type RecordToBegin } from '../planning/begin-tasks.ts'
 import type { ClosedFieldsFinder } from '../planning/closed-fields.ts'
 import type { StepPlanner } from '../planning/step-planner.ts'
-import type { LookupLedger, OnDue } from '../store/ledger/lookups.ts'
+import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import { asPeople } from './as-people.ts'
@@ -36,7 +37,12 @@ export interface OnDemandOptions {
   newRunId: () => string
   onError: (error: unknown) => void
   /** Called with lookups that a person waits for, once they are in the ledger. A hint: the enqueuer finds them anyway. */
-  onHot?: OnDue | undefined
+  onHot?: ((keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void) | undefined
+  /**
+   * Waits a moment after that: until the lookup is on its way to the service, it needs the database and the processors for itself.
+   * What is left to be stored has the time of the service.
+   */
+  letGo: () => Promise<void>
 }
 
 export interface RequestedRecords {
@@ -144,8 +150,11 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       planner,
       lookups,
       advance,
-      onDue(keys, isNew) {
-        if (run.trigger === 'button') options.onHot?.(keys, isNew)
+      async onDue(keys, isNew) {
+        if (run.trigger === 'button' && options.onHot) {
+          options.onHot(keys, isNew)
+          await options.letGo()
+        }
         // Beside the lookups. An error is that of the tasks, below.
         learnOnce().catch(() => {})
       },

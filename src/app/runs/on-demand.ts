@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { describeError } from '../../domain/errors.ts'
 import type { Connector } from '../../connectors/connector.ts'
 import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
 import { goFirst } from '../../store/database/go-first.ts'
-import type { OnDue } from '../../store/ledger/lookups.ts'
+import type { LookupKey } from '../../domain/keys.ts'
 import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../planning/advance.ts'
 import type { Context } from '../context/context.ts'
@@ -11,6 +12,9 @@ import { priceRefusal } from './price-refusal.ts'
 import { makeReady } from './sync.ts'
 import { moduleLog } from '../context/log.ts'
 
+/** As long as a lookup takes from the queue to the service, on a busy machine. */
+const letGoMs = 25
+
 /** Opens the producer that makes tasks of records by their ids, over the ledger of this context. */
 export function openOnDemand(
   context: Context,
@@ -18,7 +22,7 @@ export function openOnDemand(
     onReady: (group: { connector: string; entity: string }) => void
     onError?: ((error: unknown) => void) | undefined
     /** Called with lookups of the hot lane, in a process that has the queue: they need not wait for the enqueuer. */
-    onHot?: OnDue | undefined
+    onHot?: ((keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void) | undefined
   },
 ): OnDemand {
   const { database, log, lookups, now, planning, runs } = context
@@ -49,6 +53,7 @@ export function openOnDemand(
     },
     now,
     onHot: options.onHot,
+    letGo: () => setTimeout(letGoMs),
     newRunId: () => newRunId(context),
     onError:
       options.onError ??

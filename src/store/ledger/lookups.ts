@@ -54,12 +54,12 @@ type KnownFact = Fact & { operation: Operation; freshUntil: Date }
 export type SettledHere = JustNow<LookupKey, Pick<KnownFact, 'operation' | 'outcome' | 'data' | 'freshUntil'>>
 
 /** Called with lookups that are due, and those among them that the ledger did not have before: no queue has a job of these. */
-export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void
+export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => Promise<void> | void
 
 export interface LookupLedger extends LookupLeases, LookupEndings {
   /**
    * Asks for lookups: unknown, stale and failed ones become due; fresh answers stay as they are. `onDue` is called as soon as
-   * they are stored; what then follows is done again where a lookup is bought.
+   * they are stored, and waited for; what then follows is done again where a lookup is bought.
    */
   want(
     lookups: LookupWanted[],
@@ -137,7 +137,7 @@ export function createLookupLedger(
           where lookups.state != 'answered' or lookups.fresh_until <= ${at}
           returning key, xmax = 0 as "isNew"`.execute(db)
         const keys = page.map(({ key }) => key)
-        onDue?.(keys, new Set(stored.filter(({ isNew }) => isNew).map(({ key }) => key)))
+        await onDue?.(keys, new Set(stored.filter(({ isNew }) => isNew).map(({ key }) => key)))
         // The batch in which one of them is out moves to this run too.
         await sql`
           update lookups as batch set run_id = ${run.id}, connector = ${run.connector}, due_at = least(batch.due_at, ${at}),
