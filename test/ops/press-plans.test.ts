@@ -105,8 +105,8 @@ describe.skipIf(missing !== undefined)('a press behind a full ledger', () => {
     )
     for (const [text, values] of statements) {
       const plan = await planOf(text, values)
-      expect(plan, text).not.toMatch(wholeTable)
-      expect(plan, text).not.toMatch(wholeIndex)
+      expect(`${text}\n${plan}`).not.toMatch(wholeTable)
+      expect(`${text}\n${plan}`).not.toMatch(wholeIndex)
     }
   })
 

@@ -75,7 +75,7 @@ interface Closed {
   lookup_key: LookupKey
   operation: Operation
   currency: Currency
-  /** What was reserved, and what it cost. */
+  /** The price that was reserved; `amount_atomic` is what it cost. */
   reserved: bigint
   amount_atomic: bigint
   budget_scopes: string[]

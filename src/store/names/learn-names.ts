@@ -50,7 +50,7 @@ export async function learnFromAnswers(
 /** The names of some answers, as statements that go with those of others. */
 export interface NamesAhead {
   reading: RawBuilder<NameRow>
-  /** What is to be stored, with these names known. Fails in the database where they have changed since they were read. */
+  /** Returns what to store, with these names known. It fails in the database where they have changed since they were read. */
   learning(known: readonly NameRow[], at: Date): RawBuilder<unknown>[]
 }
 
