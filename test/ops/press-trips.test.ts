@@ -18,7 +18,8 @@ describe.skipIf(missing !== undefined)('a press on Postgres and Redis', () => {
   beforeAll(async () => {
     redis = await startRedis()
     postgres = await startPostgres()
-    sandbox = await startSandbox()
+    // As long as any service takes: what comes beside the lookup is stored meanwhile.
+    sandbox = await startSandbox({ faults: { slowFacilitator: { share: 1, delayMs: 150 } } })
     house = await openHttpHouse(sandbox, {
       // A logo would be a second lookup.
       config: {
