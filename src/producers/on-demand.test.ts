@@ -40,6 +40,7 @@ function setStage(learn: () => Promise<void> = async () => {}) {
         await step('names', undefined)
       },
       facts: async () => new Map(),
+      stopped: () => step('stopped', new Map([[key, 'halted']])),
     },
     planner: { decide: async () => step('plan', [{ kind: 'lookup', lookup: { key } }]) },
     closedFields: {
@@ -50,7 +51,8 @@ function setStage(learn: () => Promise<void> = async () => {}) {
       }),
     },
     beforePlanning: () => step('list', undefined),
-    advance: { advanceTasksWaitingFor: async () => {} },
+    tasks: { parkLate: () => step('park', undefined) },
+    advance: { advanceTasksWaitingFor: async () => {}, advanceTasksPast: () => step('past', undefined) },
     connector: () => connector,
     ready: async () => {},
     refusal: async () => undefined,
@@ -78,11 +80,22 @@ test('a press has its lookup in the queue before anything that its lookup does n
   await press()
   expect(errors).toEqual([])
   const at = (name: string) => steps.indexOf(name)
+  const late = ['stopped', 'past', 'park']
   expect(steps.toSorted()).toEqual(
     [
-      ...['history', 'list', 'read', 'plan', 'want', 'closed', 'let go', 'names', 'learn', 'tasks'].flatMap(
-        (name) => [name, `${name}.`],
-      ),
+      ...[
+        'history',
+        'list',
+        'read',
+        'plan',
+        'want',
+        'closed',
+        'let go',
+        'names',
+        'learn',
+        'tasks',
+        ...late,
+      ].flatMap((name) => [name, `${name}.`]),
       'hot 1 1',
     ].toSorted(),
   )
@@ -90,6 +103,8 @@ test('a press has its lookup in the queue before anything that its lookup does n
   for (const name of ['history', 'list']) expect(at(name)).toBeLessThan(at('read.'))
   expect(at('hot 1 1')).toBeLessThan(at('let go'))
   for (const name of ['learn', 'names']) expect(at('let go.')).toBeLessThan(at(name))
+  // Parked by a worker before there was a task to park.
+  expect(steps.slice(-6)).toEqual(late.flatMap((name) => [name, `${name}.`]))
   // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.
   for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
 })

@@ -10,6 +10,7 @@ import { beginTasks, type RecordToBegin } from '../planning/begin-tasks.ts'
 import type { ClosedFieldsFinder } from '../planning/closed-fields.ts'
 import type { StepPlanner } from '../planning/step-planner.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { WaitingTasks } from '../store/runs/waiting-tasks.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import { asPeople } from './as-people.ts'
@@ -19,12 +20,13 @@ import type { FoundRecord } from './records-by-id.ts'
 export interface OnDemandOptions {
   ledger: OnDemandLedger
   runs: Pick<RunLedger, 'get' | 'setClosed'>
-  lookups: Pick<LookupLedger, 'want' | 'facts'>
+  lookups: Pick<LookupLedger, 'want' | 'facts' | 'stopped'>
+  tasks: Pick<WaitingTasks, 'parkLate'>
   planner: StepPlanner
   closedFields: ClosedFieldsFinder
   /** Called while the CRM answers: reads what the planner asks first. */
   beforePlanning: () => Promise<void>
-  advance: Pick<Advance, 'advanceTasksWaitingFor'>
+  advance: Advance
   /** Returns undefined in a process that has no access to the connector: another process begins its tasks. */
   connector: (name: string) => Connector | undefined
   /** Throws ConfigError while the entity cannot be written, because our own fields or a permission is missing. */
@@ -142,6 +144,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     const { planner, closedFields, runs, lookups, advance } = options
     let learnt: Promise<unknown> | undefined
     const learnOnce = () => (learnt ??= Promise.all(later.map((work) => work())))
+    const due: LookupKey[] = []
     await beginTasks(run, records, {
       connector,
       closedFields,
@@ -153,6 +156,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       async onDue(keys, isNew) {
         if (run.trigger === 'button' && options.onHot) {
           options.onHot(keys, isNew)
+          due.push(...keys)
           await options.letGo()
         }
         // Beside the lookups. An error is that of the tasks, below.
@@ -164,6 +168,15 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
         await ledger.begin(tasks.map((task, index) => ({ ...task, id: (queued[index] as Queued).id })))
       },
     })
+    if (due.length > 0) await passParked(due)
+  }
+
+  /** A worker may have parked a lookup before the task was stored that waits for it. The sweep would find it some seconds later. */
+  async function passParked(keys: LookupKey[]): Promise<void> {
+    const { lookups, advance, tasks } = options
+    // Records that have something without a stopped operation go on first.
+    for (const [key, reason] of await lookups.stopped(keys)) await advance.advanceTasksPast([key], reason)
+    await tasks.parkLate(keys)
   }
 
   return {

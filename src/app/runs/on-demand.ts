@@ -25,7 +25,7 @@ export function openOnDemand(
     onHot?: ((keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void) | undefined
   },
 ): OnDemand {
-  const { database, log, lookups, now, planning, runs } = context
+  const { database, log, lookups, now, planning, runs, tasks } = context
   const advance = createAdvance({
     ...planning,
     onReady: options.onReady,
@@ -36,6 +36,7 @@ export function openOnDemand(
   const onDemand = createOnDemand({
     ledger: createOnDemandLedger(database.db, { now }),
     runs,
+    tasks,
     lookups,
     planner: planning.planner,
     closedFields: planning.closedFields,

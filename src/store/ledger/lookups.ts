@@ -137,7 +137,12 @@ export function createLookupLedger(
           where lookups.state != 'answered' or lookups.fresh_until <= ${at}
           returning key, xmax = 0 as "isNew"`.execute(db)
         const keys = page.map(({ key }) => key)
-        await onDue?.(keys, new Set(stored.filter(({ isNew }) => isNew).map(({ key }) => key)))
+        const isNew = new Set(stored.filter((row) => row.isNew).map(({ key }) => key))
+        if (stored.length > 0)
+          await onDue?.(
+            stored.map(({ key }) => key),
+            isNew,
+          )
         // The batch in which one of them is out moves to this run too.
         await sql`
           update lookups as batch set run_id = ${run.id}, connector = ${run.connector}, due_at = least(batch.due_at, ${at}),
