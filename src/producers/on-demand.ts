@@ -41,8 +41,8 @@ export interface OnDemandOptions {
   /** Called with lookups that a person waits for, once they are in the ledger. A hint: the enqueuer finds them anyway. */
   onHot?: ((keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void) | undefined
   /**
-   * Waits a moment after that: until the lookup is on its way to the service, it needs the database and the processors for itself.
-   * What is left to be stored has the time of the service.
+   * Called after that, and waited for: until the lookup is on its way to the service, it needs the database and the processors for
+   * itself. The rest is stored while the service works.
    */
   letGo: () => Promise<void>
 }

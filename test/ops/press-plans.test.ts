@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)('a press behind a full ledger', () => {
     }
   })
 
-  /** Those that have an entry for each row. */
+  /** Returns the indexes that have an entry for each row. */
   async function indexes(): Promise<string[]> {
     const { rows } = await admin.query<{ name: string }>(
       'select indexname as name from pg_indexes where tablename = any($1) and indexdef not like $2',

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { describeError } from '../../domain/errors.ts'
 import type { Connector } from '../../connectors/connector.ts'
-import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
+import { createOnDemand, type OnDemand, type OnDemandOptions } from '../../producers/on-demand.ts'
 import { goFirst } from '../../store/database/go-first.ts'
-import type { LookupKey } from '../../domain/keys.ts'
 import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../planning/advance.ts'
 import type { Context } from '../context/context.ts'
@@ -22,7 +21,7 @@ export function openOnDemand(
     onReady: (group: { connector: string; entity: string }) => void
     onError?: ((error: unknown) => void) | undefined
     /** Called with lookups of the hot lane, in a process that has the queue: they need not wait for the enqueuer. */
-    onHot?: ((keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void) | undefined
+    onHot?: OnDemandOptions['onHot']
   },
 ): OnDemand {
   const { database, log, lookups, now, planning, runs, tasks } = context
