@@ -9,6 +9,7 @@ import type { Advance } from '../planning/advance.ts'
 import { beginTasks, type RecordToBegin } from '../planning/begin-tasks.ts'
 import type { ClosedFieldsFinder } from '../planning/closed-fields.ts'
 import type { StepPlanner } from '../planning/step-planner.ts'
+import { goFirst, waitOutside } from '../store/database/go-first.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { WaitingTasks } from '../store/runs/waiting-tasks.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
@@ -96,7 +97,8 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
   const readTogether = createReadTogether()
 
   function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
-    const begun = beginQueued(run, tasks).catch(options.onError)
+    const begin = () => beginQueued(run, tasks)
+    const begun = (run.trigger === 'button' ? goFirst(begin) : begin()).catch(options.onError)
     underWay.add(begun)
     void begun.finally(() => underWay.delete(begun))
   }
@@ -130,7 +132,9 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       const refused = await options.refusal(connector, run)
       if (refused) throw refused
       await options.ready(connector, run.entity)
-      found = await readTogether(connector, run.entity, ids, (work) => void later.push(work))
+      found = await waitOutside(() =>
+        readTogether(connector, run.entity, ids, (work) => void later.push(work)),
+      )
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
       // The tasks stay queued with this reason: the CRM may be available, or the caps raised, at the next attempt.
@@ -157,7 +161,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
         if (run.trigger === 'button' && options.onHot) {
           options.onHot(keys, isNew)
           due.push(...keys)
-          await options.letGo()
+          await waitOutside(options.letGo)
         }
         // Beside the lookups. An error is that of the tasks, below.
         learnOnce().catch(() => {})

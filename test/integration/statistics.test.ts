@@ -139,47 +139,40 @@ test.each([
   },
 )
 
-test.each([
-  ['postgres', 1, 1],
-  ['pglite', 3, 3],
-] as const)(
-  'the writes of 60 records are pages on %s, between which others have their turn',
-  async (kind, outcomes, intents) => {
-    const { run, tasks } = await openLedgerRun(ledger.database, { lookups: 0, now, connector: kind })
-    const page = Array.from({ length: 60 }, (_, at) => `${at}`).map((recordId, at) => ({
-      ordinal: at + 1,
-      recordId,
-      identity: {},
-      status: 'ready' as const,
-      lookupKey: null,
-      duplicateOf: null,
-      waitingFor: null,
-      reason: null,
-    }))
-    await tasks.insertPage(run.id, page, '')
-    const { rows } = await sql<{ id: bigint; record: string }>`
+test('the writes of 60 records are pages, between which others have their turn', async () => {
+  const { run, tasks } = await openLedgerRun(ledger.database, { lookups: 0, now, connector: 'paged' })
+  const page = Array.from({ length: 60 }, (_, at) => `${at}`).map((recordId, at) => ({
+    ordinal: at + 1,
+    recordId,
+    identity: {},
+    status: 'ready' as const,
+    lookupKey: null,
+    duplicateOf: null,
+    waitingFor: null,
+    reason: null,
+  }))
+  await tasks.insertPage(run.id, page, '')
+  const { rows } = await sql<{ id: bigint; record: string }>`
     select id, record_id as record from tasks where run_id = ${run.id}`.execute(ledger.database.db)
-    const written = Array.from({ length: 15 }, (_, at) => `field_${at}`)
-    const writes = createFieldWriteLedger(ledger.database.db, { now, kind })
-    ledger.forgetStatements()
-    const of = { runId: run.id, old: null, new: 'value', lookupKey: null, rule: 'fill_blank', mapping: '' }
-    await writes.intend(
-      rows.flatMap(({ id, record }) =>
-        written.map((field) => ({ ...of, taskId: id, recordId: record, field })),
-      ),
-    )
-    const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
-    await writes.confirmWrites(rows.map(({ id }) => ({ id, ...outcome })))
-    const { sent } = ledger
-    expect([sent('insert into field_writes'), sent('commit'), sent('open_intents ||')]).toEqual([
-      outcomes,
-      outcomes,
-      intents,
-    ])
-    const { rows: stored } = await sql<{ count: number }>`
+  const written = Array.from({ length: 15 }, (_, at) => `field_${at}`)
+  const writes = createFieldWriteLedger(ledger.database.db, { now })
+  ledger.forgetStatements()
+  const of = { runId: run.id, old: null, new: 'value', lookupKey: null, rule: 'fill_blank', mapping: '' }
+  await writes.intend(
+    rows.flatMap(({ id, record }) =>
+      written.map((field) => ({ ...of, taskId: id, recordId: record, field })),
+    ),
+  )
+  const outcome = { status: 'written', patch: {}, reason: null, written, unknown: [] } as const
+  let ways = 0
+  const outcomes = rows.map(({ id }) => ({ id, ...outcome }))
+  await writes.confirmWrites(outcomes, { goOn: async () => void (ways += 1) })
+  const { sent } = ledger
+  expect([sent('insert into field_writes'), sent('commit'), sent('open_intents ||')]).toEqual([3, 3, 3])
+  expect(ways).toBe(3)
+  const { rows: stored } = await sql<{ count: number }>`
     select count(*)::int as count from field_writes where state = 'written' and run_id = ${run.id}`.execute(
-      ledger.database.db,
-    )
-    expect(stored).toEqual([{ count: 900 }])
-  },
-)
+    ledger.database.db,
+  )
+  expect(stored).toEqual([{ count: 900 }])
+})

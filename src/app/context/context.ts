@@ -108,7 +108,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     suppressed: suppressions.match,
   })
   let engine: Promise<Engine> | undefined
-  const fieldWrites = createFieldWriteLedger(db, { now, kind: database.kind })
+  const fieldWrites = createFieldWriteLedger(db, { now })
   return {
     config,
     log,

@@ -22,6 +22,7 @@ import { openQueueTelemetry, type QueueTelemetry } from '../../queues/telemetry.
 import { answerError } from '../../service/answer-error.ts'
 import type { OpenDatabase } from '../../store/database/database.ts'
 import { renamesOf } from '../../store/contract/accepted-renames.ts'
+import { waitOutside } from '../../store/database/go-first.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
 import { indexKnownTasks } from '../../store/identities/fill-from-tasks.ts'
@@ -258,7 +259,7 @@ async function openPayments(
         ? wasUsedBefore(options, authorization, transaction)
         : Promise.resolve(false),
     ledgerId: await ledgerId(db, options.randomBytes),
-    send: service.send,
+    send: (request) => waitOutside(() => service.send(request)),
     wireBody: service.wireBody,
     acquirePermit,
     prepareBulk: service.prepareBulk,

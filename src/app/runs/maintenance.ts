@@ -3,6 +3,7 @@ import { describeError } from '../../domain/errors.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { keepSmall } from '../../store/database/keep-small.ts'
+import { giveWay } from '../../store/database/go-first.ts'
 import { vacuumTables } from '../../store/database/vacuum-tables.ts'
 import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
@@ -54,19 +55,19 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       name: 'refresh statistics',
       everyMs: 3_000,
       roles: ['worker'],
-      work: () => statistics.refresh(),
+      work: afterPresses(() => statistics.refresh()),
     },
     {
       name: 'take a checkpoint',
       everyMs: 3_000,
       roles: ['worker'],
-      work: () => checkpointWhenLong(database),
+      work: afterPresses(() => checkpointWhenLong(database)),
     },
     {
       name: 'free the room of old row versions',
       everyMs: 5_000,
       roles: ['worker'],
-      work: () => vacuumTables(database),
+      work: afterPresses(() => vacuumTables(database)),
     },
     {
       name: 'compress pages that rest',
@@ -79,7 +80,7 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       name: searchJob,
       everyMs: 5_000,
       roles: ['worker'],
-      work: () => makeSearchable(context),
+      work: afterPresses(() => makeSearchable(context)),
       setsPause: true,
     },
     {
@@ -104,8 +105,16 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
   ]
 }
 
-/** As many as take the embedded database some tens of milliseconds. */
-const searchPage = 200
+/** What takes the processors or the ledger for long begins when no press is under way in this process, or half a second later. */
+function afterPresses<T>(work: () => Promise<T>): () => Promise<T> {
+  return async () => {
+    await giveWay(500).begin()
+    return work()
+  }
+}
+
+/** As many as take the ledger ten or twenty milliseconds. */
+const searchPage = 50
 
 /**
  * A ninth of the time: after a scan of 100,000 records it is at work for minutes, and would hold up whoever presses meanwhile. So some 500

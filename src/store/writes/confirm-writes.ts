@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Database } from '../database/database.ts'
+import type { GiveWay } from '../database/go-first.ts'
 import { pages } from '../database/parameters.ts'
 import { inOneTrip } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
@@ -9,16 +10,18 @@ import { confirmRows } from './confirm-rows.ts'
 import { ofTasks, openIntents, unpackIntents } from './open-intents.ts'
 import { lockLookups, shareOf, unshared, type Unshared } from './price-shares.ts'
 import type { TaskOutcome } from './task-outcome.ts'
-import type { WritePages } from './write-intents.ts'
+import { tasksAtOnce } from './write-intents.ts'
 
-/** Ends tasks and confirms their writes, page by page, each page in one transaction. */
+/** Ends tasks and confirms their writes, page by page, each page in one transaction. Between two of them it gives way to presses. */
 export async function confirmWrites(
   db: Database,
   results: readonly TaskOutcome[],
-  { now, pages: size }: { now: () => Date; pages: WritePages },
+  { now, giveWay }: { now: () => Date; giveWay?: Pick<GiveWay, 'goOn'> | undefined },
 ): Promise<void> {
-  for (const page of pages(results, size.tasks))
+  for (const page of pages(results, tasksAtOnce)) {
+    await giveWay?.goOn()
     await db.transaction().execute((tx) => confirmPage(tx, page, now()))
+  }
 }
 
 async function confirmPage(tx: Transaction<Tables>, page: readonly TaskOutcome[], at: Date): Promise<void> {

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
 import type { Connector, RecordPatch } from '../../connectors/connector.ts'
 import type { ReadyTask, TaskResult } from '../../store/runs/ready-tasks.ts'
+import { goFirst } from '../../store/database/go-first.ts'
 import { createWake } from '../../timing/wake.ts'
 import { createWriteBack } from './write-back.ts'
 
@@ -210,6 +212,21 @@ test('a press is written while the outcomes of a batch are being stored, unless 
   expect(night.overlaps).toEqual([])
 })
 
+test('a batch begins when no press is at work, and one that is ready meanwhile is written', async () => {
+  const night = source({ tasks: { background: 2_000 } })
+  const [answered, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  night.hold.store = async (ids) => void (ids.includes('pressed') && written.resolve())
+  const asking = goFirst(() => answered.promise)
+  const writing = night.write()
+  night.press('pressed')
+  await written.promise
+  await setImmediate()
+  expect(night.sent).toEqual([['pressed']])
+  answered.resolve()
+  await Promise.all([asking, writing])
+  expect(night.sizes()).toEqual([1, 2_000])
+})
+
 test('a press waits for no count of what is ready, neither before it nor under way', async () => {
   const night = source({})
   const written = Promise.withResolvers<void>()
@@ -257,7 +274,7 @@ test('of two writes of a record the second begins after the outcome of the first
       if (isStoring) besideStoring += 1
       for (let turns = below(8); turns > 0; turns -= 1) {
         more()
-        await new Promise((resolve) => setImmediate(resolve))
+        await setImmediate()
       }
       return undefined
     }
@@ -266,7 +283,7 @@ test('of two writes of a record the second begins after the outcome of the first
       isStoring = true
       for (let turns = below(8); turns > 0; turns -= 1) {
         more()
-        await new Promise((resolve) => setImmediate(resolve))
+        await setImmediate()
       }
       isStoring = false
     }

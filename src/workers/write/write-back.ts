@@ -2,7 +2,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, PaydirtError, RetriableError, describeUnexpected } from '../../domain/errors.ts'
 import type { WriteBackJob } from '../../queues/jobs.ts'
 import type { Outcome } from '../../queues/working.ts'
-import { goFirst } from '../../store/database/go-first.ts'
+import { giveWay, goFirst, type GiveWay } from '../../store/database/go-first.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
 import type { ReadyTask, ReadyTasks } from '../../store/runs/ready-tasks.ts'
 import type { FieldWriteLedger } from '../../store/writes/field-writes.ts'
@@ -58,6 +58,8 @@ export interface WriteBackOptions extends WriteBatchOptions {
 /** The most times that a record is tried whose writing meets an error that no code expected. */
 const maxTries = 3
 const pauseMs = 2_000
+/** The longest that a batch gives way to presses, by its records. Written without that, a hundred take 150 to 250 ms. */
+const msPerRecord = 3
 const never = new AbortController().signal
 
 /**
@@ -89,26 +91,24 @@ export function createWriteBack(options: WriteBackOptions) {
     const { connector: name, entity } = job
     const connector = options.connector(name)
     if (!connector) return
-    const most = connector.writesAtOnce ?? options.batchSize
     const group = writeGroup(job)
-    const writePresses = () => goFirst(() => writeReady(connector, entity, { hot: true, limit: most }))
     for (;;) {
       // A press of this process waits for no count of the others.
       if (turns.waitMs(group) === 0 && options.pressReady.take(group)) {
-        const retryInMs = await writePresses()
+        const retryInMs = await writePresses(connector, entity)
         if (retryInMs !== undefined) return { againInMs: retryInMs }
       }
       const state = await meanwhile(tasks.readyState(name, entity), connector, entity)
       const pressesInMs = state.hot > 0 ? turns.waitMs(group) : undefined
       if (pressesInMs === 0) {
-        const retryInMs = await writePresses()
+        const retryInMs = await writePresses(connector, entity)
         if (retryInMs !== undefined) return { againInMs: retryInMs }
         continue
       }
       const heldMs = state.count > 0 ? (againAtMs.get(group) ?? 0) - nowMs() : 0
-      const { count, waitMs }: Due = heldMs > 0 ? { count: 0 } : dueOf(group, state, connector, most)
+      const { count, waitMs }: Due = heldMs > 0 ? { count: 0 } : dueOf(group, state, connector)
       if (count > 0) {
-        const retryInMs = await writeReady(connector, entity, { hot: false, limit: count })
+        const retryInMs = await writeBackground(connector, entity, count)
         if (retryInMs !== undefined) {
           againAtMs.set(group, nowMs() + retryInMs)
           continue
@@ -127,37 +127,67 @@ export function createWriteBack(options: WriteBackOptions) {
   function dueOf(
     group: string,
     { count, since, moreToCome }: Awaited<ReturnType<ReadyTasks['readyState']>>,
-    { recordsPerWrite: perRequest, mostGatherMs = Infinity }: Connector,
-    most: number,
+    connector: Connector,
   ): Due {
     if (count === 0) return { count }
     const atMs = options.now().getTime()
     const sinceMs = Math.max(since?.getTime() ?? atMs, writtenAtMs.get(group) ?? -Infinity)
-    const limits = { perRequest, most, gatherMs: Math.min(gatherMs, mostGatherMs) }
+    const { recordsPerWrite: perRequest, mostGatherMs = Infinity } = connector
+    const limits = { perRequest, most: mostAtOnce(connector), gatherMs: Math.min(gatherMs, mostGatherMs) }
     const due = dueNow({ count, oldestMs: atMs - sinceMs, moreToCome }, limits)
     if (due.count > 0) writtenAtMs.set(group, atMs)
     return due
   }
 
-  /** Writes ready tasks and stores their outcomes. Returns the time after which some have to be written again. */
-  async function writeReady(
+  /** Each returns the time after which some records have to be written again. */
+  function writePresses(
     connector: Connector,
     entity: string,
-    wanted: { hot: boolean; limit: number },
+    /** Records of a batch that is being written: its outcome decides what may be written over them. */
     busy: ReadonlySet<string> = new Set(),
   ): Promise<number | undefined> {
-    const found = await tasks.ready(connector.name, entity, wanted)
-    const ready = oncePerRecord(found.filter(({ recordId }) => !busy.has(recordId)))
-    if (ready.length === 0) return undefined
-    if (wanted.hot) turns.take(writeGroup({ connector: connector.name, entity }))
-    const stored = write(connector, entity, ready).then(async ({ outcomes, retryInMs }) => {
-      if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(outcomes)
-      else await tasks.finish(outcomes)
-      options.onEnded?.(connector.name, outcomes)
-      return retryInMs
+    return goFirst(async () => {
+      const wanted = { hot: true, limit: mostAtOnce(connector) }
+      const found = await tasks.ready(connector.name, entity, wanted)
+      const ready = oncePerRecord(found.filter(({ recordId }) => !busy.has(recordId)))
+      if (ready.length === 0) return undefined
+      turns.take(writeGroup({ connector: connector.name, entity }))
+      return writeAndStore(connector, entity, ready)
     })
-    if (wanted.hot) return stored
+  }
+
+  /**
+   * Gives way to presses before the records are read, and between the pages of their outcomes. Not between the reading and the write:
+   * what a person changes meanwhile would be overwritten.
+   */
+  async function writeBackground(
+    connector: Connector,
+    entity: string,
+    limit: number,
+  ): Promise<number | undefined> {
+    const ways = giveWay(limit * msPerRecord)
+    await meanwhile(ways.begin(), connector, entity)
+    const ready = oncePerRecord(await tasks.ready(connector.name, entity, { hot: false, limit }))
+    if (ready.length === 0) return undefined
+    const stored = writeAndStore(connector, entity, ready, ways)
     return meanwhile(stored, connector, entity, new Set(ready.map(({ recordId }) => recordId)))
+  }
+
+  async function writeAndStore(
+    connector: Connector,
+    entity: string,
+    ready: ReadyTask[],
+    ways?: GiveWay,
+  ): Promise<number | undefined> {
+    const { outcomes, retryInMs } = await write(connector, entity, ready)
+    if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(outcomes, ways)
+    else await tasks.finish(outcomes)
+    options.onEnded?.(connector.name, outcomes)
+    return retryInMs
+  }
+
+  function mostAtOnce({ writesAtOnce = options.batchSize }: Connector): number {
+    return writesAtOnce
   }
 
   /**
@@ -172,7 +202,6 @@ export function createWriteBack(options: WriteBackOptions) {
     busy: ReadonlySet<string> = new Set(),
   ): Promise<T> {
     const group = writeGroup({ connector: connector.name, entity })
-    const most = connector.writesAtOnce ?? options.batchSize
     const stop = new AbortController()
     const ended = work.then(
       () => stop.abort(),
@@ -183,9 +212,7 @@ export function createWriteBack(options: WriteBackOptions) {
       if (stop.signal.aborted) break
       waitMs = turns.waitMs(group)
       if (waitMs > 0) continue
-      const wanted = { hot: true, limit: most }
-      const writePresses = () => writeReady(connector, entity, wanted, busy)
-      const retryInMs = await goFirst(writePresses).catch(() => undefined)
+      const retryInMs = await writePresses(connector, entity, busy).catch(() => undefined)
       waitMs = Math.max(hotPollMs, retryInMs ?? 0)
     }
     await ended

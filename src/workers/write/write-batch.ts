@@ -5,6 +5,7 @@ import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import { waitOutside } from '../../store/database/go-first.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import type { TaskOutcome } from '../../store/writes/task-outcome.ts'
 import { mergesIn, type MergedRecords } from '../../store/runs/merged-records.ts'
@@ -66,7 +67,7 @@ export function createWriteBatch(options: WriteBatchOptions) {
     const historyOf = () => fieldWrites.history(connector.name, entity, ids, taskIds)
     const later: (() => Promise<void>)[] = []
     const [current, known, form] = await Promise.all([
-      connector.read(entity, ids, (work) => void later.push(work)),
+      waitOutside(() => connector.read(entity, ids, (work) => void later.push(work))),
       keepsValues ? historyOf() : noHistory,
       keepsValues ? options.formOf(connector, entity) : undefined,
     ])
@@ -102,11 +103,8 @@ export function createWriteBatch(options: WriteBatchOptions) {
     ])
     for (const each of stored) if (each.status === 'rejected') throw each.reason
     if (toWrite.length === 0) return finished()
-    const sent = await writeAccepted(
-      connector,
-      entity,
-      toWrite.map(({ task, decision }) => ({ id: task.recordId, patch: decision.patch })),
-    )
+    const patches = toWrite.map(({ task, decision }) => ({ id: task.recordId, patch: decision.patch }))
+    const sent = await waitOutside(() => writeAccepted(connector, entity, patches))
     let retryInMs: number | undefined
     sent.forEach(({ outcome, patch, refused }, index) => {
       if (outcome.status === 'retry') retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
