@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Connector, Later } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { OnDue } from '../store/ledger/lookups.ts'
+import { giveWay } from '../store/database/go-first.ts'
 import { createOnDemand, type OnDemandOptions } from './on-demand.ts'
 
 const key = 'company.profile|https://www.profnet.example/company/acme' as LookupKey
@@ -114,4 +115,16 @@ test('a record whose index cannot be stored is begun again later, and not by hal
   await press()
   expect(errors).toEqual([new Error('no room')])
   expect(steps).not.toContain('tasks')
+})
+
+test('others give way to a press until its task is stored, also when its request has long been answered', async () => {
+  let other: Promise<unknown> | undefined
+  const { steps, press } = setStage(async () => {
+    other = giveWay(60_000)
+      .goOn()
+      .then(() => steps.push('other'))
+  })
+  await press()
+  await other
+  expect(steps.slice(-2)).toEqual(['park.', 'other'])
 })

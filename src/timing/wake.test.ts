@@ -23,9 +23,9 @@ test('a wait ends when it is woken, when its signal fires, and not for another n
 test('who is woken while at work does not sleep once', async () => {
   const { wake, wait } = createWake()
   wake('a')
-  await wait('a', longMs, never)
+  expect(await wait('a', longMs, never)).toBe(true)
   const started = performance.now()
-  await wait('a', 5, never)
+  expect(await wait('a', 5, never)).toBe(false)
   expect(performance.now() - started).toBeGreaterThanOrEqual(4)
 })
 

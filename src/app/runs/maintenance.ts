@@ -80,7 +80,8 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       name: searchJob,
       everyMs: 5_000,
       roles: ['worker'],
-      work: afterPresses(() => makeSearchable(context)),
+      // The night's records come as fast as this where people press without a pause.
+      work: afterPresses(() => makeSearchable(context), 100),
       setsPause: true,
     },
     {
@@ -105,16 +106,16 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
   ]
 }
 
-/** What takes the processors or the ledger for long begins when no press is under way in this process, or half a second later. */
-function afterPresses<T>(work: () => Promise<T>): () => Promise<T> {
+/** Work that takes the processors or the ledger for long begins when no press is under way in this process, or a little later. */
+function afterPresses<T>(work: () => Promise<T>, mostMs = 500): () => Promise<T> {
   return async () => {
-    await giveWay(500).begin()
+    await giveWay(mostMs).begin()
     return work()
   }
 }
 
-/** As many as take the ledger ten or twenty milliseconds. */
-const searchPage = 50
+/** As many as take the ledger twenty or thirty milliseconds. */
+const searchPage = 100
 
 /**
  * A ninth of the time: after a scan of 100,000 records it is at work for minutes, and would hold up whoever presses meanwhile. So some 500

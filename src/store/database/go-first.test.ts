@@ -12,14 +12,15 @@ function press(work: (held: Promise<void>) => Promise<void> = (held) => held) {
 /** Other work that gives way once. */
 function other(step: keyof GiveWay = 'goOn') {
   const state = { hasGoneOn: false }
-  const ended = giveWay(60_000)
-    [step]()
-    .then(() => void (state.hasGoneOn = true))
+  const ways = giveWay(60_000)
+  const ended = ways[step]().then(() => void (state.hasGoneOn = true))
   return { state, ended }
 }
 
 test('other work goes on at once where no press is at work', async () => {
-  for (const step of ['begin', 'goOn'] as const) await other(step).ended
+  const works = (['begin', 'goOn'] as const).map(other)
+  await Promise.all(works.map(({ ended }) => ended))
+  expect(works.map(({ state }) => state.hasGoneOn)).toEqual([true, true])
 })
 
 test('other work goes on when the last press has ended', async () => {
@@ -56,19 +57,20 @@ test('an answer that comes when its press has ended holds nothing up', async () 
   await goFirst(async () => void (late = waitOutside(() => answer.promise)))
   answer.resolve()
   await late
-  await other().ended
+  const { state, ended } = other()
+  await ended
+  expect(state.hasGoneOn).toBe(true)
 })
 
-test('a press within a press is the same one, and ends with the outer one', async () => {
-  const { goOn, ended } = press(async (held) => {
-    await goFirst(async () => {})
-    await held
-  })
-  const { state, ended: gone } = other()
+test('others give way to work that a press has left behind, when it goes first by itself', async () => {
+  const held = Promise.withResolvers<void>()
+  let left: Promise<void> | undefined
+  await goFirst(async () => void (left = goFirst(() => held.promise)))
+  const { state, ended } = other()
   await setImmediate()
   expect(state.hasGoneOn).toBe(false)
-  goOn()
-  await Promise.all([ended, gone])
+  held.resolve()
+  await Promise.all([left, ended])
 })
 
 test('a press that fails holds nothing up', async () => {
@@ -76,11 +78,11 @@ test('a press that fails holds nothing up', async () => {
   await other().ended
 })
 
-test('all steps of one work give way for so long and no longer', async () => {
+test('the steps of one work give way for so long together, and no longer', async () => {
   const { goOn, ended } = press()
   const way = giveWay(20)
   const sinceMs = performance.now()
-  await way.begin()
+  await way.goOn()
   expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(19)
   // A wait of its own would take a minute.
   for (let step = 0; step < 3_000; step += 1) await way.goOn()

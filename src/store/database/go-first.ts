@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { pause } from '../../timing/pause.ts'
 
-/** Work that somebody waits for. It stays the same in what is called within it. */
+/** Work that somebody waits for. */
 interface Urgent {
   isOver: boolean
 }
@@ -16,9 +16,9 @@ const waiting = new Set<() => void>()
 /**
  * Has the statements of `work` go ahead of others that wait for the one connection of the embedded ledger: the answer to a delivery,
  * and all that a press needs, for somebody waits for its end. On a server every statement has a connection, and the transactions of a press are planned once (postgres/dialect.ts).
+ * Others give way to it until it has ended. What it leaves behind goes first too, and needs a call of its own for others to give way to it.
  */
 export async function goFirst<T>(work: () => Promise<T>): Promise<T> {
-  if (urgent.getStore()?.isOver === false) return work()
   const mine: Urgent = { isOver: false }
   underWay.add(mine)
   atWork.add(mine)
@@ -35,7 +35,7 @@ export function goesFirst(): boolean {
   return urgent.getStore() !== undefined
 }
 
-/** Waits for the CRM or the service. A press needs nothing here meanwhile. */
+/** Waits for the CRM or the service. A press needs hardly anything here meanwhile. */
 export async function waitOutside<T>(work: () => Promise<T>): Promise<T> {
   const mine = urgent.getStore()
   if (!mine) return work()
@@ -55,10 +55,14 @@ export interface GiveWay {
   goOn(): Promise<void>
 }
 
-/** All waits of the work together take `mostMs` at most. */
+/** All waits of each kind together take `mostMs` at most. */
 export function giveWay(mostMs: number): GiveWay {
+  return { begin: waitsFor(underWay, mostMs), goOn: waitsFor(atWork, mostMs) }
+}
+
+function waitsFor(presses: ReadonlySet<Urgent>, mostMs: number): () => Promise<void> {
   let leftMs = mostMs
-  async function waitFor(presses: ReadonlySet<Urgent>): Promise<void> {
+  return async () => {
     while (presses.size > 0 && leftMs > 0) {
       const sinceMs = performance.now()
       const quiet = new AbortController()
@@ -71,7 +75,6 @@ export function giveWay(mostMs: number): GiveWay {
       leftMs -= performance.now() - sinceMs
     }
   }
-  return { begin: () => waitFor(underWay), goOn: () => waitFor(atWork) }
 }
 
 function leave(mine: Urgent): void {

@@ -3,6 +3,7 @@ import { clearedValue, type BlockedValue } from '../../domain/field-policy/block
 import type { OpenIntent } from '../../domain/field-policy/write-decision.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
+import { isEmbedded } from '../database/embedded.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import { inOneTrip } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
@@ -52,6 +53,8 @@ export interface WriteIntents {
  * transaction; on a server it has one of the processors for as long. A hundred records take 40 to 250 ms beside other work.
  */
 export const tasksAtOnce = 20
+/** On a server, where the records have been read and are about to be written: it is the time in which a person's change is not seen. */
+const intentsAtOnce = 500
 
 export function createWriteIntents(db: Database, { now }: { now: () => Date }): WriteIntents {
   return {
@@ -105,7 +108,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
     async intend(intents, own = []) {
       // A page is whole tasks: what is stored of a task is stored at once.
       const ids = [...new Set([...own, ...intents].map(({ taskId }) => taskId))]
-      for (const page of pages(ids, tasksAtOnce)) {
+      for (const page of pages(ids, isEmbedded(db) ? tasksAtOnce : intentsAtOnce)) {
         const isOfPage = new Set(page)
         const given = {
           intents: intents.filter(({ taskId }) => isOfPage.has(taskId)),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
 import type { Connector, RecordPatch } from '../../connectors/connector.ts'
 import type { ReadyTask, TaskResult } from '../../store/runs/ready-tasks.ts'
-import { goFirst } from '../../store/database/go-first.ts'
+import { goFirst, waitOutside } from '../../store/database/go-first.ts'
 import { createWake } from '../../timing/wake.ts'
 import { createWriteBack } from './write-back.ts'
 
@@ -213,10 +213,10 @@ test('a press is written while the outcomes of a batch are being stored, unless 
 })
 
 test('a batch begins when no press is at work, and one that is ready meanwhile is written', async () => {
-  const night = source({ tasks: { background: 2_000 } })
+  const night = source({ tasks: { background: 40 } })
   const [answered, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   night.hold.store = async (ids) => void (ids.includes('pressed') && written.resolve())
-  const asking = goFirst(() => answered.promise)
+  const asking = goFirst(() => waitOutside(() => answered.promise))
   const writing = night.write()
   night.press('pressed')
   await written.promise
@@ -224,7 +224,7 @@ test('a batch begins when no press is at work, and one that is ready meanwhile i
   expect(night.sent).toEqual([['pressed']])
   answered.resolve()
   await Promise.all([asking, writing])
-  expect(night.sizes()).toEqual([1, 2_000])
+  expect(night.sizes()).toEqual([1, 40])
 })
 
 test('a press waits for no count of what is ready, neither before it nor under way', async () => {

@@ -58,8 +58,8 @@ export interface WriteBackOptions extends WriteBatchOptions {
 /** The most times that a record is tried whose writing meets an error that no code expected. */
 const maxTries = 3
 const pauseMs = 2_000
-/** The longest that a batch gives way to presses, by its records. Written without that, a hundred take 150 to 250 ms. */
-const msPerRecord = 3
+/** The longest that a batch gives way to presses, before it and within it. A hundred records take 150 to 250 ms. */
+const longestWayMs = 200
 const never = new AbortController().signal
 
 /**
@@ -86,6 +86,7 @@ export function createWriteBack(options: WriteBackOptions) {
   /** Until when a batch that could not be written waits. Lost with the process: the next one tries it sooner. */
   const againAtMs = new Map<string, number>()
   const turns = createTurns(pressWrites, nowMs)
+  const mostAtOnce = ({ writesAtOnce = options.batchSize }: Connector) => writesAtOnce
 
   return async function writeBack(job: WriteBackJob): Promise<Outcome> {
     const { connector: name, entity } = job
@@ -108,7 +109,9 @@ export function createWriteBack(options: WriteBackOptions) {
       const heldMs = state.count > 0 ? (againAtMs.get(group) ?? 0) - nowMs() : 0
       const { count, waitMs }: Due = heldMs > 0 ? { count: 0 } : dueOf(group, state, connector)
       if (count > 0) {
-        const retryInMs = await writeBackground(connector, entity, count)
+        // Presses without a pause must not let what is ready grow.
+        const ways = giveWay(state.count < 2 * count ? longestWayMs : 0)
+        const retryInMs = await writeBackground(connector, entity, count, ways)
         if (retryInMs !== undefined) {
           againAtMs.set(group, nowMs() + retryInMs)
           continue
@@ -164,8 +167,8 @@ export function createWriteBack(options: WriteBackOptions) {
     connector: Connector,
     entity: string,
     limit: number,
+    ways: GiveWay,
   ): Promise<number | undefined> {
-    const ways = giveWay(limit * msPerRecord)
     await meanwhile(ways.begin(), connector, entity)
     const ready = oncePerRecord(await tasks.ready(connector.name, entity, { hot: false, limit }))
     if (ready.length === 0) return undefined
@@ -186,10 +189,6 @@ export function createWriteBack(options: WriteBackOptions) {
     return retryInMs
   }
 
-  function mostAtOnce({ writesAtOnce = options.batchSize }: Connector): number {
-    return writesAtOnce
-  }
-
   /**
    * Writes presses until `work` has ended: a batch with the storing of its outcomes, or the count of what is ready. Their errors are
    * left to the next try, because the caller has the batch to end.
@@ -208,7 +207,9 @@ export function createWriteBack(options: WriteBackOptions) {
       () => stop.abort(),
     )
     for (let waitMs = hotPollMs; !stop.signal.aborted;) {
-      await options.pressReady.wait(group, waitMs, stop.signal)
+      const isWoken = await options.pressReady.wait(group, waitMs, stop.signal)
+      // A press that is ready at this moment is the caller's.
+      if (isWoken && stop.signal.aborted) options.pressReady.wake(group)
       if (stop.signal.aborted) break
       waitMs = turns.waitMs(group)
       if (waitMs > 0) continue
