@@ -168,7 +168,9 @@ test('the writes of 60 records are pages, between which others have their turn',
   const outcomes = rows.map(({ id }) => ({ id, ...outcome }))
   await writes.confirmWrites(outcomes, { goOn: async () => void (ways += 1) })
   const { sent } = ledger
-  expect([sent('insert into field_writes'), sent('commit'), sent('open_intents ||')]).toEqual([3, 3, 3])
+  // On a server they lie between the reading of the records and their write, and are one statement.
+  const intents = ledger.database.kind === 'pglite' ? 3 : 1
+  expect([sent('insert into field_writes'), sent('commit'), sent('open_intents ||')]).toEqual([3, 3, intents])
   expect(ways).toBe(3)
   const { rows: stored } = await sql<{ count: number }>`
     select count(*)::int as count from field_writes where state = 'written' and run_id = ${run.id}`.execute(
