@@ -118,7 +118,7 @@ function afterPresses<T>(work: () => Promise<T>, mostMs = 500): () => Promise<T>
 const searchPage = 100
 
 /**
- * A ninth of the time: after a scan of 100,000 records it is at work for minutes, and would hold up whoever presses meanwhile. So some 500
+ * A ninth of the time: after a scan of 100,000 records it is at work for minutes, and would hold up whoever presses meanwhile. So some 400
  * records a second become searchable.
  */
 const searchPauses = { leastMs: 100, times: 8 }
