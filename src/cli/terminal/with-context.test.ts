@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogLevel } from '../../app/config/observing/log.ts'
-import { levelFor } from './with-context.ts'
+import { levelFor, stopOrEnd } from './with-context.ts'
 
 test.each<[LogLevel, boolean, boolean, LogLevel]>([
   ['warn', true, true, 'error'],
@@ -14,3 +14,16 @@ test.each<[LogLevel, boolean, boolean, LogLevel]>([
     expect(levelFor(level, { saysItself, isTerminal })).toBe(expected)
   },
 )
+
+test('a Ctrl-C that a starter passes on to a program that has it already is one, and a second one ends the program', () => {
+  const done: string[] = []
+  let ms = 0
+  const onSignal = stopOrEnd({ stop: () => done.push('stop'), end: () => done.push('end') }, () => ms)
+  onSignal()
+  ms = 400
+  onSignal()
+  expect(done).toEqual(['stop'])
+  ms = 600
+  onSignal()
+  expect(done).toEqual(['stop', 'end'])
+})

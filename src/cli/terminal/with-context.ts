@@ -87,17 +87,34 @@ export async function withPaydirt<T>(
 /** Returns a signal that fires at the first Ctrl-C or SIGTERM. A second one ends the process at once, without loss either. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
-  let asked = false
-  function stop(): void {
-    if (asked) {
+  const onSignal = stopOrEnd({
+    stop() {
+      printError('\nstopping: waiting for requests that were sent (Ctrl-C again to end at once)\n')
+      controller.abort()
+    },
+    end() {
       liveLine.end()
       process.exit(130)
-    }
-    asked = true
-    printError('\nstopping: waiting for requests that were sent (Ctrl-C again to end at once)\n')
-    controller.abort()
-  }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+    },
+  })
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
   return controller.signal
+}
+
+/** A Ctrl-C that reaches the whole group comes once more from a starter that passes it on. */
+const sameSignalMs = 500
+
+/** Returns a function that stops at its first call, and ends at the first one that is no repetition of that. */
+export function stopOrEnd(
+  { stop, end }: { stop: () => void; end: () => void },
+  nowMs: () => number = () => performance.now(),
+): () => void {
+  let stoppedAtMs: number | undefined
+  return () => {
+    if (stoppedAtMs === undefined) {
+      stoppedAtMs = nowMs()
+      stop()
+    } else if (nowMs() - stoppedAtMs >= sameSignalMs) end()
+  }
 }
