@@ -142,7 +142,7 @@ export function createWriteBack(options: WriteBackOptions) {
     return due
   }
 
-  /** Each returns the time after which some records have to be written again. */
+  /** Returns the time after which some presses have to be written again. */
   function writePresses(
     connector: Connector,
     entity: string,
