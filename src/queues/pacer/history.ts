@@ -7,26 +7,50 @@ export interface Checkpoint {
   atMs: number
   /** Successes up to and including the last of them. */
   count: number
+  /** The last of them, where there are several. */
+  lastMs?: number
 }
 
 const retentionMs = 2 * 86_400_000
 const resolutionMs = 50
+const fineMs = 10
 
-/** Answers come in any order: each counts where its request was sent. */
-export function addSuccess(history: readonly Checkpoint[], atMs: number): Checkpoint[] {
+/**
+ * Answers come in any order: each counts where its request was sent. Fine points know the last of their requests, so that none is
+ * counted into a silence: what was served before a refusal is then exact to the request.
+ */
+export function addSuccess(
+  history: readonly Checkpoint[],
+  atMs: number,
+  { isFine = false } = {},
+): Checkpoint[] {
   const sentAtMs = Math.round(atMs)
   const last = history.at(-1)
-  if (last && sentAtMs < last.atMs + resolutionMs) return withOneMore(history, sentAtMs)
-  const grown = [...history, { atMs: sentAtMs, count: (last?.count ?? 0) + 1 }]
+  if (last && sentAtMs < last.atMs + (isFine ? fineMs : resolutionMs))
+    return withOneMore(history, sentAtMs, isFine)
+  const grown = [...history, newPoint(sentAtMs, last, isFine)]
   return grown.length > 120 ? thin(grown, sentAtMs) : grown
 }
 
-function withOneMore(history: readonly Checkpoint[], sentAtMs: number): Checkpoint[] {
+function newPoint(atMs: number, before: Checkpoint | undefined, isFine: boolean): Checkpoint {
+  return { atMs, count: (before?.count ?? 0) + 1, ...(isFine ? { lastMs: atMs } : {}) }
+}
+
+function withOneMore(history: readonly Checkpoint[], sentAtMs: number, isFine: boolean): Checkpoint[] {
   const next = [...history]
   for (let i = next.length - 1; i >= 0; i--) {
     const point = next[i] as Checkpoint
+    const { lastMs } = point
+    if (isFine && lastMs !== undefined && sentAtMs >= lastMs + fineMs) {
+      next.splice(i + 1, 0, newPoint(sentAtMs, point, isFine))
+      break
+    }
     next[i] = { ...point, count: point.count + 1 }
-    if (point.atMs <= sentAtMs) break
+    if (point.atMs <= sentAtMs || i === 0) {
+      if (lastMs !== undefined)
+        next[i] = { ...point, count: point.count + 1, lastMs: Math.max(lastMs, sentAtMs) }
+      break
+    }
   }
   return next
 }
@@ -44,7 +68,8 @@ function countUpTo(history: readonly Checkpoint[], atMs: number): number {
   const after = history[at + 1]
   if (!point || !after) return point?.count ?? 0
   const before = history[at - 1]?.count ?? 0
-  const part = (atMs - point.atMs) / (after.atMs - point.atMs)
+  const lastMs = point.lastMs ?? after.atMs
+  const part = lastMs > point.atMs ? Math.min(1, (atMs - point.atMs) / (lastMs - point.atMs)) : 1
   return before + 1 + Math.round(part * (point.count - before - 1))
 }
 
@@ -56,8 +81,12 @@ function thin(history: readonly Checkpoint[], nowMs: number): Checkpoint[] {
     const previous = kept.at(-1)
     const tooOld = nowMs - point.atMs > retentionMs
     const needless = next && previous && next.atMs - previous.atMs < (nowMs - point.atMs) / 20
-    if (needless) kept[kept.length - 1] = { ...previous, count: point.count }
+    if (needless) kept[kept.length - 1] = joined(previous, point)
     else if (!tooOld) kept.push(point)
   }
   return kept
+}
+
+function joined({ lastMs: _, ...first }: Checkpoint, { count, lastMs }: Checkpoint): Checkpoint {
+  return { ...first, count, ...(lastMs === undefined ? {} : { lastMs }) }
 }

@@ -4,6 +4,7 @@ import type { Checkpoint } from './history.ts'
 import { noLooks, type Looks } from './level/look.ts'
 import { calm, type Unrest } from './level/unrest.ts'
 import type { Evidence } from './penalty/evidence.ts'
+import type { Pulses } from './penalty/pulses.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
 
@@ -57,6 +58,8 @@ export interface Learner {
   history: Checkpoint[]
   /** The last `RateLimit-*` headers, valid until the reset. */
   headers: { resetAtMs: number; intervalMs: number; sentAtMs: number } | null
+  /** The usual time from a permit to the request leaving. */
+  preparedMs: number
   /** Target number of successes between two refusals. It is higher when each refusal costs a long Retry-After. */
   okPerRefusal: number
   lastAtMs: number
@@ -77,6 +80,8 @@ export interface Penalty {
   growth: number
   ceiling: number
   testAfter: number
+  /** So many refusals in a row came soon after the door had opened. */
+  early: number
 }
 
 /** The last block, when it may have been a penalty. A second one of the same length tells. */
@@ -87,9 +92,10 @@ interface Suspicion {
   /** When that is known, and requests are sent again. */
   resumedAtMs: number
   evidence: readonly Evidence[]
-  /** The share by which the rate climbs again each second, and from when on. */
+  /** The share by which the rate climbs again each second. */
   growth?: number
-  climbsAtMs?: number
+  /** In place of that: what is sent each second is sent in one pulse. */
+  pulses?: Pulses
 }
 
 /** The place where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */
@@ -196,6 +202,7 @@ export function newLearner(settings: LearnerSettings): Learner {
     sliding: null,
     history: [],
     headers: null,
+    preparedMs: 0,
     okPerRefusal,
     lastAtMs: 0,
     totals: { ok: 0, limited: 0 },
@@ -213,7 +220,7 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
     flight: { ...unlimited, ...stored.flight },
     unrest: { ...calm, ...stored.unrest },
     windows: (stored.windows ?? []).map((window) => ({ ...window, loweredAtMs: window.loweredAtMs ?? 0 })),
-    penalty: penalty && 'evidence' in penalty ? penalty : null,
+    penalty: penalty && 'evidence' in penalty ? { ...penalty, early: penalty.early ?? 0 } : null,
     suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
   }
 }

@@ -11,6 +11,7 @@ import { isOfSeconds, lowRate, meetEdge, nextEdge, surenessAfterEdge } from './e
 import { countBetween } from './history.ts'
 import { climbRestlessly, rateAfterRestlessRefusal } from './level/restless.ts'
 import { isRestless, noteHeld, noteLevel, type Unrest } from './level/unrest.ts'
+import { pulseCount, pulsesOf } from './penalty/pulses.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
@@ -57,11 +58,11 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
 
 export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
   if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
-  const { growth = 0, climbsAtMs = 0 } = (isOfSeconds(learner) && learner.suspicion) || {}
-  if (growth > 0) {
-    const share = ok.atMs < climbsAtMs ? 0 : growth
-    return { ...learner, rate: clampRate(learner.rate * (1 + share / Math.max(1, learner.rate)), settings) }
-  }
+  const pulses = pulsesOf(learner)
+  if (pulses) return { ...learner, rate: pulseCount(pulses, ok.atMs) }
+  const { growth = 0 } = (isOfSeconds(learner) && learner.suspicion) || {}
+  if (growth > 0)
+    return { ...learner, rate: clampRate(learner.rate * (1 + growth / Math.max(1, learner.rate)), settings) }
   const okRun = learner.okRun + 1
   const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), settings)
   if (okRun <= probeAfter(learner)) {

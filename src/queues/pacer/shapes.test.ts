@@ -130,8 +130,8 @@ const shapes: Shape[] = [
     draw: penaltyOf(2_000, 10_000),
     fromSeconds: 60,
     toSeconds: 240,
-    use: 0.97,
-    leastUse: 0.9,
+    use: 0.975,
+    leastUse: 0.95,
     refused: 0.005,
   },
   {
@@ -140,8 +140,8 @@ const shapes: Shape[] = [
     draw: penaltyOf(10_000, 30_000),
     fromSeconds: 60,
     toSeconds: 240,
-    use: 0.95,
-    leastUse: 0.88,
+    use: 0.955,
+    leastUse: 0.92,
     refused: 0.005,
   },
   {
@@ -155,10 +155,9 @@ const shapes: Shape[] = [
     }),
     fromSeconds: 60,
     toSeconds: 180,
-    use: 0.975,
-    leastUse: 0.9,
+    use: 0.985,
+    leastUse: 0.95,
     refused: 0.005,
-    // One of eight ends a request a second too low, which is 0.935.
     draws: 60,
   },
   {

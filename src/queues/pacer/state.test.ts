@@ -148,6 +148,7 @@ describe('learn', () => {
       growth: 0,
       ceiling: 50,
       testAfter: 100,
+      early: 0,
     }
     const ahead = { ...holding(), lastAtMs: start + 3_600_000, refusalKnownMs: start + 3_600_000 }
     const lowered = learn(learn(ahead, ok(0), settings), refused(1000), settings)

@@ -42,6 +42,7 @@ import { noLooks } from './level/look.ts'
 import { endLook, isLooking, isOfLook, lookAfterOk } from './level/looks.ts'
 import { noteRise } from './level/restless.ts'
 import { calm, isRestless, noteBurst } from './level/unrest.ts'
+import { pulsePace, pulsesOf } from './penalty/pulses.ts'
 import { climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
 import {
   climb,
@@ -59,6 +60,8 @@ import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
 
 const restMs = 600_000
+/** The usual time from a permit to its request leaving is a mean of the last ten or so. */
+const preparedPart = 0.1
 /** Reports of one moment may reach Redis in any order, but never this far apart. */
 const clockJumpMs = 60_000
 
@@ -77,8 +80,8 @@ export function learn(before: Learner, reported: Outcome, settings: LearnerSetti
 
 /** When a limit on requests under way is found, what its refusals seemed to tell about the rate is forgotten. */
 function withFlight(learner: Learner, outcome: Outcome): Learner {
-  // While the rate doubles or looks, the refused requests have the most beside them under any limit.
-  if (learner.phase === 'learn' || isOfLook(learner, outcome)) return learner
+  // While the rate doubles or looks, and in a pulse, the refused requests have the most beside them under any limit.
+  if (learner.phase === 'learn' || pulsesOf(learner) || isOfLook(learner, outcome)) return learner
   const { sentAtMs, leftMs = sentAtMs, atMs, isFull } = outcome
   const flight = learnFlight(learner.flight, {
     sentMs: leftMs,
@@ -130,6 +133,16 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
       ...flight,
     }
   }
+  const pulses = pulsesOf(learner)
+  if (pulses) {
+    return {
+      epoch,
+      setAtMs: nowMs,
+      notBeforeMs: Math.max(pausedUntilMs(learner), pulses.fromMs),
+      ...pulsePace(pulses, nowMs),
+      ...flight,
+    }
+  }
   return {
     epoch,
     setAtMs: nowMs,
@@ -147,8 +160,17 @@ function intervalMs(learner: Learner, nowMs: number): number {
   return announced ?? learned
 }
 
+/** While a refusal may be one that closes a door, what was served before it is noted exactly: that explains it. */
+function mayBeExplained({ phase, block, blockEndedMs, suspicion, penalty }: Learner): boolean {
+  const isRamp = phase === 'learn' || (block !== null && blockEndedMs === 0)
+  return isRamp || suspicion !== null || penalty !== null
+}
+
 function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): Learner {
-  const learner = { ...before, history: addSuccess(before.history, ok.sentAtMs) }
+  const { sentAtMs, grantedAtMs = sentAtMs } = ok
+  const preparedMs = before.preparedMs + preparedPart * (sentAtMs - grantedAtMs - before.preparedMs)
+  const history = addSuccess(before.history, sentAtMs, { isFine: mayBeExplained(before) })
+  const learner = { ...before, preparedMs, history }
   if (learner.block) {
     return ok.epoch === learner.epoch ? endBlock(learner, learner.block, ok) : learner
   }

