@@ -87,6 +87,6 @@ function thin(history: readonly Checkpoint[], nowMs: number): Checkpoint[] {
   return kept
 }
 
-function joined({ lastMs: _, ...first }: Checkpoint, { count, lastMs }: Checkpoint): Checkpoint {
-  return { ...first, count, ...(lastMs === undefined ? {} : { lastMs }) }
+function joined({ atMs }: Checkpoint, { count, lastMs }: Checkpoint): Checkpoint {
+  return lastMs === undefined ? { atMs, count } : { atMs, count, lastMs }
 }
