@@ -1,5 +1,5 @@
 /**
- * The number of successful requests in any past interval, in a few dozen points: fine for the last seconds and coarser
+ * The number of successful requests in any past interval, in some dozen points: fine for the last seconds and coarser
  * with age, so that one list covers a second and an hour.
  */
 export interface Checkpoint {
@@ -14,6 +14,9 @@ export interface Checkpoint {
 const retentionMs = 2 * 86_400_000
 const resolutionMs = 50
 const fineMs = 10
+const mostPoints = 120
+/** A ramp and the pulses after it, whose silences are not to be joined with them. */
+const mostFine = 240
 
 /**
  * Answers come in any order: each counts where its request was sent. Fine points know the last of their requests, so that none is
@@ -29,7 +32,7 @@ export function addSuccess(
   if (last && sentAtMs < last.atMs + (isFine ? fineMs : resolutionMs))
     return withOneMore(history, sentAtMs, isFine)
   const grown = [...history, newPoint(sentAtMs, last, isFine)]
-  return grown.length > 120 ? thin(grown, sentAtMs) : grown
+  return grown.length > (isFine ? mostFine : mostPoints) ? thin(grown, sentAtMs) : grown
 }
 
 function newPoint(atMs: number, before: Checkpoint | undefined, isFine: boolean): Checkpoint {

@@ -82,6 +82,8 @@ export interface Penalty {
   testAfter: number
   /** So many refusals in a row came soon after the door had opened. */
   early: number
+  /** No lower rate is chosen. */
+  leastRate: number
 }
 
 /** The last block, when it may have been a penalty. A second one of the same length tells. */
@@ -214,13 +216,14 @@ export function newLearner(settings: LearnerSettings): Learner {
 export function readLearner(text: string, settings: LearnerSettings): Learner {
   const stored = JSON.parse(text) as Partial<Learner>
   const { penalty, suspicion } = stored
+  const older = { early: 0, leastRate: 0 }
   return {
     ...newLearner(settings),
     ...stored,
     flight: { ...unlimited, ...stored.flight },
     unrest: { ...calm, ...stored.unrest },
     windows: (stored.windows ?? []).map((window) => ({ ...window, loweredAtMs: window.loweredAtMs ?? 0 })),
-    penalty: penalty && 'evidence' in penalty ? { ...penalty, early: penalty.early ?? 0 } : null,
+    penalty: penalty && 'evidence' in penalty ? { ...older, ...penalty } : null,
     suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
   }
 }

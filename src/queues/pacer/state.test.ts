@@ -149,6 +149,7 @@ describe('learn', () => {
       ceiling: 50,
       testAfter: 100,
       early: 0,
+      leastRate: 1,
     }
     const ahead = { ...holding(), lastAtMs: start + 3_600_000, refusalKnownMs: start + 3_600_000 }
     const lowered = learn(learn(ahead, ok(0), settings), refused(1000), settings)

@@ -81,7 +81,8 @@ export function learn(before: Learner, reported: Outcome, settings: LearnerSetti
 /** When a limit on requests under way is found, what its refusals seemed to tell about the rate is forgotten. */
 function withFlight(learner: Learner, outcome: Outcome): Learner {
   // While the rate doubles or looks, and in a pulse, the refused requests have the most beside them under any limit.
-  if (learner.phase === 'learn' || pulsesOf(learner) || isOfLook(learner, outcome)) return learner
+  const isPulse = pulsesOf(learner) !== undefined && learner.flight.limit === 0
+  if (learner.phase === 'learn' || isPulse || isOfLook(learner, outcome)) return learner
   const { sentAtMs, leftMs = sentAtMs, atMs, isFull } = outcome
   const flight = learnFlight(learner.flight, {
     sentMs: leftMs,
@@ -139,7 +140,7 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
       epoch,
       setAtMs: nowMs,
       notBeforeMs: Math.max(pausedUntilMs(learner), pulses.fromMs),
-      ...pulsePace(pulses, nowMs),
+      ...pulsePace(pulses),
       ...flight,
     }
   }

@@ -31,7 +31,7 @@ const weights = [
   1,
   0.2,
   0.6,
-  ...Array.from({ length: phases }, () => 4 / phases),
+  ...Array.from({ length: phases }, () => 8 / phases),
 ]
 /** In a shorter time, chance counts. */
 const shortestMs = 100

@@ -73,7 +73,9 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
       const measured = Math.min(open.rate, Math.max(served, open.rate / 2))
       return { ...withMeasuredRate(open, fastFrom * measured, fastGrowth), suspicion }
     }
-    const pulses = pulsesAfter(told, ok.atMs + knownMs, open.preparedMs)
+    // A level that was known is not given up for one refusal, but the ramp's rate tells nothing.
+    const least = ended.blockEndedMs === 0 ? 0 : leastPart * open.rate
+    const pulses = pulsesAfter(told, ok.atMs + knownMs, open.preparedMs, least)
     return {
       ...withMeasuredRate(open, pulses.count, tieGrowth),
       suspicion: { ...suspicion, pulses },
@@ -89,9 +91,15 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
   }
   const learner = { ...open, phase: 'hold' as const, suspicion: null }
   const pulses = pulsesOf(open)
-  const refusedRate = pulses ? pulseRate(pulses, block.sinceMs) : open.rate
-  const refused = { refusedMs: block.sinceMs, refusedRate, lengthMs, resumedAtMs: ok.atMs, early: 0 }
-  return withEvidence(learner, evidence, refused, leastPart * open.rate)
+  const refusedRate = pulses ? pulseRate(pulses) : open.rate
+  return withEvidence(learner, evidence, {
+    refusedMs: block.sinceMs,
+    refusedRate,
+    lengthMs,
+    resumedAtMs: ok.atMs,
+    early: 0,
+    leastRate: leastPart * open.rate,
+  })
 }
 
 /** Two blocks at one beat are of a window, if it served as many requests the first time. */
@@ -120,6 +128,7 @@ export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Lea
     lengthMs: longestPenaltyMs,
     resumedAtMs: ok.atMs,
     early: 0,
+    leastRate: leastPart * open.rate,
   })
 }
 
@@ -128,7 +137,8 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
   // The door was closed already: the request was under way when it was.
   if (refusal.sentAtMs < penalty.resumedAtMs) return learner
   const openMs = Math.min(stillClosedMs, (1000 * stillClosedIntervals) / learner.rate)
-  const isStillClosed = refusal.sentAtMs - penalty.resumedAtMs < openMs
+  const { sentAtMs, grantedAtMs = sentAtMs } = refusal
+  const isStillClosed = grantedAtMs - penalty.resumedAtMs < openMs
   const lengthMs = isStillClosed ? 1.5 * penalty.lengthMs : penalty.lengthMs
   // It is something else, then, and is learned anew.
   if (lengthMs > 2 * longestPenaltyMs) return { ...learner, penalty: null }
@@ -136,7 +146,8 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
   const wasServed = refusal.sentAtMs - penalty.resumedAtMs > servedMs
   const refusedRate = wasServed && learner.rate <= penalty.ceiling ? unevenPart * learner.rate : learner.rate
   const early = wasServed ? 0 : penalty.early + 1
-  const times = { refusedMs: refusal.sentAtMs, refusedRate, lengthMs, resumedAtMs, early }
+  const leastRate = leastPart * refusedRate
+  const times = { refusedMs: refusal.sentAtMs, refusedRate, lengthMs, resumedAtMs, early, leastRate }
   const refused = isStillClosed
     ? { ...learner, penalty: { ...penalty, lengthMs, resumedAtMs } }
     : withEvidence(
@@ -153,21 +164,20 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
 
 /** A request from before the last refusal was served: the more of them were, the higher the limit. */
 export function penaliseAgain(learner: Learner, penalty: Penalty, late: Outcome): Learner {
-  const { refusedMs, refusedRate, evidence, lengthMs, resumedAtMs, early } = penalty
+  const { refusedMs, refusedRate, evidence, lengthMs, resumedAtMs, early, leastRate } = penalty
   if (late.sentAtMs > refusedMs || late.atMs > refusedMs + lateMs) return learner
   const known = [...evidence.slice(0, -1), evidenceOf(learner.history, refusedMs)]
-  return withEvidence(learner, known, { refusedMs, refusedRate, lengthMs, resumedAtMs, early })
+  return withEvidence(learner, known, { refusedMs, refusedRate, lengthMs, resumedAtMs, early, leastRate })
 }
 
 function withEvidence(
   learner: Learner,
   evidence: readonly Evidence[],
-  refused: Pick<Penalty, 'refusedMs' | 'refusedRate' | 'lengthMs' | 'resumedAtMs' | 'early'>,
-  leastRate = leastPart * refused.refusedRate,
+  refused: Omit<Penalty, 'evidence' | 'growth' | 'ceiling' | 'testAfter'>,
 ): Learner {
   const choice = choose(evidence, refused.lengthMs)
   const open = { ...learner, okRun: 0, refusedRun: null }
-  const within = (perSecond: number) => Math.min(highest(refused), Math.max(leastRate, perSecond))
+  const within = (perSecond: number) => Math.min(highest(refused), Math.max(refused.leastRate, perSecond))
   if (choice) {
     const { explained, testAfter } = choice
     const rate = within(choice.perSecond)

@@ -5,7 +5,7 @@ import { fixedWindow, seeded, simulate, slidingWindow, type LimitKind } from '..
 import { withPenalty } from '../shapes.ts'
 import { percent, show } from '../simulation.fixture.ts'
 import { evidenceOf } from './evidence.ts'
-import { pulseCount, pulsePace, pulsesAfter, pulsesOf } from './pulses.ts'
+import { pulsePace, pulsesAfter, pulsesOf, servedPulse, type Pulses } from './pulses.ts'
 
 /** A ramp that doubles each half second, refused at a fixed window. */
 function ramp(limit: number, seed: number) {
@@ -24,7 +24,7 @@ describe('pulses after a first refusal', () => {
   it.each([10, 20, 45, 60])('lie within the window of %i a second that has refused', (limit) => {
     for (let seed = 1; seed <= 40; seed++) {
       const { evidence, phaseMs } = ramp(limit, seed)
-      const { fromMs, lengthMs, count } = pulsesAfter(evidence, 130_000, 0)
+      const { fromMs, lengthMs, count } = pulsesAfter(evidence, 130_000, 0, 0)
       const place = (atMs: number) => Math.floor((atMs + phaseMs) / 1_000)
       expect(place(fromMs)).toBe(place(fromMs + lengthMs))
       expect(fromMs).toBeGreaterThanOrEqual(130_000)
@@ -35,23 +35,43 @@ describe('pulses after a first refusal', () => {
 
   it('get their permits sooner by the time that a request is prepared', () => {
     const { evidence } = ramp(20, 3)
-    const atOnce = pulsesAfter(evidence, 130_000, 0)
-    const prepared = pulsesAfter(evidence, 130_000, 80)
+    const atOnce = pulsesAfter(evidence, 130_000, 0, 0)
+    const prepared = pulsesAfter(evidence, 130_000, 80, 0)
     expect((atOnce.fromMs - prepared.fromMs + 1_000) % 1_000).toBeCloseTo(80)
   })
 
-  it('grow by an eighth each second, of which the next is known before it begins', () => {
-    const pulses = { fromMs: 5_000, lengthMs: 200, count: 20 }
-    const counts = [4_000, 5_000, 5_999, 6_000, 7_100, 60_000].map((nowMs) => pulseCount(pulses, nowMs))
-    expect(counts).toEqual([20, 20, 20, 22, 25, 1_000])
-    expect(pulsePace(pulses, 6_300)).toEqual({
-      intervalMs: 8,
-      windows: [{ anchorMs: 5_000, lengthMs: 1_000, limit: 25, capIndex: 1, cap: 22 }],
+  it('grow by an eighth when they were used up, and the next is known before it begins', () => {
+    const first = { fromMs: 5_000, lengthMs: 200, index: 0, count: 20, next: 20, most: 60 }
+    const served = (pulses: Pulses, index: number, ordinal: number) =>
+      servedPulse(pulses, [{ anchorMs: 5_000, lengthMs: 1_000, index, ordinal }], 1_000)
+    expect(served(first, 0, 15)).toEqual(first)
+    const used = served(first, 0, 16)
+    expect(used).toEqual({ ...first, next: 22 })
+    expect(pulsePace(used)).toEqual({
+      intervalMs: 200 / 22,
+      windows: [{ anchorMs: 5_000, lengthMs: 1_000, limit: 22, capIndex: 0, cap: 20 }],
     })
+    const second = served(used, 1, 1)
+    expect(second).toEqual({ ...first, index: 1, count: 22, next: 22 })
+    expect(served(second, 0, 20)).toEqual(second)
+    // A day later it goes on where it was.
+    expect(served(second, 86_400, 20)).toEqual({ ...second, index: 86_400, next: 25 })
+  })
+
+  it('never ask for more than the pacer may send', () => {
+    const pulses = { fromMs: 0, lengthMs: 200, index: 0, count: 19, next: 19, most: 60 }
+    const place = { anchorMs: 0, lengthMs: 1_000, index: 0, ordinal: 19 }
+    expect(servedPulse(pulses, [place], 20).next).toBe(20)
+    expect(servedPulse({ ...pulses, count: 20 }, [{ ...place, ordinal: 20 }], 20).next).toBe(20)
+  })
+
+  it('keep a level that was known before', () => {
+    const { evidence } = ramp(20, 3)
+    expect(pulsesAfter(evidence, 130_000, 0, 25)).toMatchObject({ count: 25, next: 25 })
   })
 
   it('are not sent where a longer window or the server sets the pace', () => {
-    const pulses = { fromMs: 0, lengthMs: 200, count: 5 }
+    const pulses = { fromMs: 0, lengthMs: 200, index: 0, count: 5, next: 5, most: 20 }
     const times = { lengthMs: 3_000, sinceMs: 0, endedAtMs: 1, resumedAtMs: 1, evidence: [] }
     const learner = { ...newLearner(defaultLearnerSettings), suspicion: { ...times, pulses } }
     const headers = { resetAtMs: 10, intervalMs: 1, sentAtMs: 0 }
@@ -62,7 +82,7 @@ describe('pulses after a first refusal', () => {
   })
 
   it('begin with a few where nothing was served before', () => {
-    expect(pulsesAfter(evidenceOf([], 100_000), 130_000, 0).count).toBe(2)
+    expect(pulsesAfter(evidenceOf([], 100_000), 130_000, 0, 0).count).toBe(2)
   })
 })
 

@@ -4,15 +4,19 @@
  * same; even requests leave open how many of them were sent since the window began.
  */
 import type { Learner } from '../learner.ts'
-import type { WindowPace } from '../token.ts'
+import { fineMs, type WindowPace, type WindowPlace } from '../token.ts'
 import { windowMs, windowsOf, type Evidence } from './evidence.ts'
 
 export interface Pulses {
   /** When the first pulse begins. */
   fromMs: number
   lengthMs: number
-  /** The requests of the first pulse. */
+  /** The last pulse of which a request was served, from 0, its most requests, and those of the pulses after it. */
+  index: number
   count: number
+  next: number
+  /** Beyond it, no limit explains the first refusal any more. */
+  most: number
 }
 
 /** A longer pulse tells nothing of evenly spaced limits that the ramp has not told: both refuse where the same number is too many. */
@@ -21,23 +25,30 @@ const lengthMs = 200
 const firstPart = 0.95
 const growth = 0.12
 const fewest = 2
-/** It is reached within seconds. More than the most that a pacer sends is never asked for. */
-const mostCount = 1_000
+/** An evenly spaced limit is up to twice the window that explains the ramp's refusal, and is refused by pulses much sooner. */
+const mostTimes = 2
+/** Answers come in any order, and some not at all: a pulse was used up when one of its last requests was served. */
+const usedPart = 0.8
 
 /**
  * Returns pulses where no window that explains the refusal begins: in the middle of the longest stretch of a second that has none.
- * Requests leave so long after their permit as they are prepared.
+ * Requests leave so long after their permit as they are prepared. No pulse is less than `least`.
  */
-export function pulsesAfter(evidence: Evidence, afterMs: number, preparedMs: number): Pulses {
+export function pulsesAfter(evidence: Evidence, afterMs: number, preparedMs: number, least: number): Pulses {
   const windows = windowsOf(evidence)
-  const least = Math.min(...windows.filter((limit) => limit > 0))
+  const limits = windows.filter((limit) => limit > 0)
   const { from, length } = longestStretch(windows.map((limit) => limit === 0))
   const middleMs = ((from + length / 2) * windowMs) / windows.length
   const placeMs = middleMs - lengthMs / 2 - preparedMs
+  const first = limits.length === 0 ? fewest : firstPart * Math.min(...limits)
+  const count = Math.ceil(Math.max(fewest, first, least))
   return {
     fromMs: afterMs + modulo(placeMs - afterMs, windowMs),
     lengthMs,
-    count: least === Infinity ? fewest : Math.max(fewest, Math.ceil(firstPart * least)),
+    index: 0,
+    count,
+    next: count,
+    most: mostTimes * Math.max(count, ...limits),
   }
 }
 
@@ -60,34 +71,32 @@ export function pulsesOf({ suspicion, windows, sliding, headers }: Learner): Pul
   return windows.length === 0 && !sliding && !headers ? suspicion?.pulses : undefined
 }
 
-/** The requests of the pulse in this second. */
-export function pulseCount(pulses: Pulses, nowMs: number): number {
-  return countOf(pulses, indexAt(pulses, nowMs))
+/**
+ * A request of a pulse was served. The next one grows when this one was used up: a run that rests goes on where it was, and one with
+ * little to ask for stays there.
+ */
+export function servedPulse(pulses: Pulses, places: readonly WindowPlace[], mostPerSecond: number): Pulses {
+  const place = places.find(({ anchorMs }) => anchorMs === pulses.fromMs)
+  if (!place || place.index < pulses.index) return pulses
+  const current = place.index > pulses.index ? { ...pulses, index: place.index, count: pulses.next } : pulses
+  if (place.ordinal < usedPart * current.count) return current
+  const grown = Math.max(current.count + 1, Math.round(current.count * (1 + growth)))
+  return { ...current, next: Math.max(1, Math.min(grown, Math.floor(mostPerSecond))) }
 }
 
-/** Each pulse is the count of a window that begins with it, and the next one is known before it begins. */
-export function pulsePace(pulses: Pulses, nowMs: number): { intervalMs: number; windows: WindowPace[] } {
-  const index = indexAt(pulses, nowMs)
-  const [cap, limit] = [countOf(pulses, index), countOf(pulses, index + 1)]
-  const anchorMs = pulses.fromMs
+/**
+ * A pulse is the count of a window that begins with it, and that of the next one is known before it begins. Its requests are no
+ * nearer than permits that are taken one by one: taken in blocks, they would not be counted as they are used.
+ */
+export function pulsePace(pulses: Pulses): { intervalMs: number; windows: WindowPace[] } {
+  const { fromMs, index, count, next } = pulses
   return {
-    intervalMs: pulses.lengthMs / limit,
-    windows: [{ anchorMs, lengthMs: windowMs, limit, capIndex: index, cap }],
+    intervalMs: Math.max(fineMs, pulses.lengthMs / next),
+    windows: [{ anchorMs: fromMs, lengthMs: windowMs, limit: next, capIndex: index, cap: count }],
   }
 }
 
 /** The rate within a pulse. */
-export function pulseRate(pulses: Pulses, nowMs: number): number {
-  return (1_000 * pulseCount(pulses, nowMs)) / pulses.lengthMs
-}
-
-function indexAt({ fromMs }: Pulses, nowMs: number): number {
-  return Math.max(0, Math.floor((nowMs - fromMs) / windowMs))
-}
-
-function countOf({ count }: Pulses, index: number): number {
-  let next = count
-  for (let at = 0; at < index && next < mostCount; at++)
-    next = Math.max(next + 1, Math.round(next * (1 + growth)))
-  return Math.min(next, mostCount)
+export function pulseRate({ count, lengthMs }: Pulses): number {
+  return (1_000 * count) / lengthMs
 }
