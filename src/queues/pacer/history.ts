@@ -13,7 +13,7 @@ export interface Checkpoint {
 
 const retentionMs = 2 * 86_400_000
 const resolutionMs = 50
-const fineMs = 10
+const exactMs = 10
 const mostPoints = 120
 /** A ramp and the pulses after it, whose silences are not to be joined with them. */
 const mostFine = 240
@@ -29,7 +29,7 @@ export function addSuccess(
 ): Checkpoint[] {
   const sentAtMs = Math.round(atMs)
   const last = history.at(-1)
-  if (last && sentAtMs < last.atMs + (isFine ? fineMs : resolutionMs))
+  if (last && sentAtMs < last.atMs + (isFine ? exactMs : resolutionMs))
     return withOneMore(history, sentAtMs, isFine)
   const grown = [...history, newPoint(sentAtMs, last, isFine)]
   return grown.length > (isFine ? mostFine : mostPoints) ? thin(grown, sentAtMs) : grown
@@ -44,7 +44,7 @@ function withOneMore(history: readonly Checkpoint[], sentAtMs: number, isFine: b
   for (let i = next.length - 1; i >= 0; i--) {
     const point = next[i] as Checkpoint
     const { lastMs } = point
-    if (isFine && lastMs !== undefined && sentAtMs >= lastMs + fineMs) {
+    if (isFine && lastMs !== undefined && sentAtMs >= lastMs + exactMs) {
       next.splice(i + 1, 0, newPoint(sentAtMs, point, isFine))
       break
     }

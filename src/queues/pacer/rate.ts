@@ -11,7 +11,6 @@ import { isOfSeconds, lowRate, meetEdge, nextEdge, surenessAfterEdge } from './e
 import { countBetween } from './history.ts'
 import { climbRestlessly, rateAfterRestlessRefusal } from './level/restless.ts'
 import { isRestless, noteHeld, noteLevel, type Unrest } from './level/unrest.ts'
-import { pulsesOf, servedPulse, type Pulses } from './penalty/pulses.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
@@ -43,8 +42,6 @@ const lateMs = 500
 const runSpanMs = 200
 /** A limit that changes has fallen far where it refuses: so many times the pause. Where the rate is above it, that loses nothing. */
 const restlessPause = 2
-/** After a search by pulses that has met no limit, the rate climbs by this share a second. */
-const pulsesGrowth = 0.2
 /** The rate doubles in this time while nothing is known about the limit. */
 export const doublingMs = 500
 
@@ -59,8 +56,6 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
 }
 
 export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
-  const pulses = pulsesOf(learner)
-  if (pulses && learner.suspicion) return climbByPulses(learner, learner.suspicion, pulses, ok, settings)
   if (!learner.sliding && isRestless(learner.unrest, ok.atMs)) return climbRestlessly(learner, settings)
   const { growth = 0 } = (isOfSeconds(learner) && learner.suspicion) || {}
   if (growth > 0)
@@ -73,20 +68,6 @@ export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings):
   const hasHeld = learner.phase === 'hold' && isOfSeconds(learner)
   const unrest = hasHeld ? noteHeld(learner.unrest, learner.rate, ok.atMs) : learner.unrest
   return withinProbe({ ...learner, okRun, phase: 'probe', unrest }, climbed, ok)
-}
-
-/** When no limit explains the refusal any more, it had another cause: the rate is searched for as after any other block. */
-function climbByPulses(
-  learner: Learner,
-  suspicion: NonNullable<Learner['suspicion']>,
-  pulses: Pulses,
-  ok: Outcome,
-  { maxPerSecond }: LearnerSettings,
-): Learner {
-  const next = servedPulse(pulses, ok.places, maxPerSecond)
-  if (next.count > next.most)
-    return { ...withMeasuredRate(learner, next.count, pulsesGrowth), suspicion: null }
-  return { ...learner, rate: next.count, suspicion: { ...suspicion, pulses: next } }
 }
 
 /**

@@ -6,7 +6,14 @@
  */
 import { createGate } from './flight/gate.ts'
 import { leaseSlots, type Leases, type SlotLimit } from './flight/leases.ts'
-import { defaultLearnerSettings, newLearner, pausedUntilMs, type Learner, type Outcome } from './learner.ts'
+import {
+  defaultLearnerSettings,
+  newLearner,
+  pausedUntilMs,
+  type Learner,
+  type LearnerSettings,
+  type Outcome,
+} from './learner.ts'
 import { holdMs, isRipe } from './reports.ts'
 import { createRising } from './rising.ts'
 import { learn, paceOf } from './state.ts'
@@ -31,6 +38,7 @@ export interface Scenario {
   durationMs: number
   workers?: number
   processes?: number
+  settings?: LearnerSettings
   /** Time from the grant to the server's count: the median of a lognormal distribution. */
   outboundMs?: number | undefined
   outboundSpread?: number | undefined
@@ -70,7 +78,8 @@ export function simulate(scenario: Scenario): Run {
   const events = createTimeline()
   const arrivals: { atMs: number; served: boolean }[] = []
   const commands: number[] = []
-  let learner = newLearner(defaultLearnerSettings)
+  const settings = scenario.settings ?? defaultLearnerSettings
+  let learner = newLearner(settings)
   let meter = emptyMeter
   let leases: Leases = {}
   let testTaken = 0
@@ -204,7 +213,7 @@ export function simulate(scenario: Scenario): Run {
     }
 
     function holdsMs(): number {
-      return holdMs(learner, flushMs, defaultLearnerSettings)
+      return holdMs(learner, flushMs, settings)
     }
 
     function flush(): void {
@@ -212,7 +221,7 @@ export function simulate(scenario: Scenario): Run {
       if (held.length > 0) commands.push(events.now())
       for (const outcome of held.splice(0)) {
         const before = learner
-        learner = learn(before, outcome, defaultLearnerSettings)
+        learner = learn(before, outcome, settings)
         scenario.trace?.(outcome, learner, before)
       }
       gate.pause(pausedUntilMs(learner))

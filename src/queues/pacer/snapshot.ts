@@ -28,7 +28,7 @@ export function snapshotOf(learner: Learner, nowMs: number): PacerSnapshot {
   const { ok, limited } = learner.recent
   return {
     phase: learner.phase,
-    perSecond: pulsesOf(learner) ? learner.rate : 1000 / pace.intervalMs,
+    perSecond: pulsesOf(learner) && !learner.block ? learner.rate : 1000 / pace.intervalMs,
     servedPerSecond: countBetween(learner.history, nowMs - 10_000, nowMs) / 10,
     windows: learner.windows.map(({ lengthMs, limit, confirmed }) => ({ lengthMs, limit, confirmed })),
     ...(learner.flight.limit > 0 && { atOnce: learner.flight.limit }),

@@ -42,8 +42,8 @@ import { noLooks } from './level/look.ts'
 import { endLook, isLooking, isOfLook, lookAfterOk } from './level/looks.ts'
 import { noteRise } from './level/restless.ts'
 import { calm, isRestless, noteBurst } from './level/unrest.ts'
-import { pulsePace, pulsesOf } from './penalty/pulses.ts'
-import { climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
+import { pulsePace, pulsesOf, withinBound } from './penalty/pulses.ts'
+import { climbByPulses, climbUnderPenalty, penalise, penaliseAgain } from './penalty/penalty.ts'
 import {
   climb,
   extendRun,
@@ -75,7 +75,12 @@ export function learn(before: Learner, reported: Outcome, settings: LearnerSetti
         ? honourRetryAfter(learner, outcome)
         : learnFromRefusal(learner, outcome, settings)
   const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, settings) : taught
-  return { ...known, rate: clampRate(known.rate, settings), lastAtMs: Math.max(known.lastAtMs, outcome.atMs) }
+  return {
+    ...known,
+    rate: clampRate(known.rate, settings),
+    suspicion: known.suspicion && withinBound(known.suspicion, settings.maxPerSecond),
+    lastAtMs: Math.max(known.lastAtMs, outcome.atMs),
+  }
 }
 
 /** When a limit on requests under way is found, what its refusals seemed to tell about the rate is forgotten. */
@@ -180,6 +185,8 @@ function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): L
   }
   if (learner.refusedRun && ok.sentAtMs > learner.refusedRun.firstSentMs) learner.refusedRun = null
   learner.windows = learner.windows.map((w) => learnFromPlaces(w, ok, learner.okPerRefusal))
+  const pulses = pulsesOf(learner)
+  if (pulses) return climbByPulses(learner, pulses, ok, settings.maxPerSecond)
   if (!ok.busy || ok.isBound || !rateBinds(learner)) return learner
   if (learner.penalty) return climbUnderPenalty(learner, learner.penalty, ok)
   if (learner.phase === 'learn') return ramp(learner, ok)

@@ -8,7 +8,7 @@ import { withMeasuredRate } from '../rate.ts'
 import { candidateWindowMs } from '../windows.ts'
 import { evidenceOf, ofBucket, type Evidence } from './evidence.ts'
 import { choose } from './choice.ts'
-import { pulseRate, pulsesAfter, pulsesOf } from './pulses.ts'
+import { isSearched, pulseRate, pulsesAfter, pulsesOf, servedPulse, type Pulses } from './pulses.ts'
 
 /** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
 const shortestPenaltyMs = 1900
@@ -27,6 +27,8 @@ const fastGrowth = 0.06
 /** A block that may have been a penalty or a window's: the next refusal is to come after another time. */
 const tieFrom = 0.9
 const tieGrowth = 0.01
+/** After a search that has met no limit. */
+const searchedGrowth = 0.2
 /** The rate climbs by so much from a bucket's limit, where no limit explains the refusals. */
 const unexplainedGrowth = 0.01
 /** It ends so far below the rate that was refused. */
@@ -49,6 +51,8 @@ const lateMs = 1_500
 /** A refusal so soon after the door should have opened, and of one of the first requests, shows that it has not. */
 const stillClosedMs = 300
 const stillClosedIntervals = 2.5
+/** The first permit comes late by as much. */
+const leastOpenMs = 30
 /** A rate that was served for so long is mostly within the limit, and refused because requests came less evenly than they were meant to. */
 const servedMs = 6_000
 /** Then it falls by so much, and not by as little as one that was too high. */
@@ -102,6 +106,17 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
   })
 }
 
+/**
+ * A request of a pulse was served. Where no refusal will end the search, the first one had another cause: the rate climbs as after any
+ * other block.
+ */
+export function climbByPulses(learner: Learner, pulses: Pulses, ok: Outcome, mostPerSecond: number): Learner {
+  const next = servedPulse(pulses, ok)
+  if (isSearched(next, mostPerSecond))
+    return { ...withMeasuredRate(learner, next.count, searchedGrowth), suspicion: null }
+  return { ...learner, rate: next.count, suspicion: { ...learner.suspicion!, pulses: next } }
+}
+
 /** Two blocks at one beat are of a window, if it served as many requests the first time. */
 function mayBeWindow(
   { history }: Learner,
@@ -136,7 +151,8 @@ export function endRenewedPenalty(open: Learner, block: Block, ok: Outcome): Lea
 export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): Learner {
   // The door was closed already: the request was under way when it was.
   if (refusal.sentAtMs < penalty.resumedAtMs) return learner
-  const openMs = Math.min(stillClosedMs, (1000 * stillClosedIntervals) / learner.rate)
+  const firstMs = (1000 * stillClosedIntervals) / learner.rate
+  const openMs = Math.min(stillClosedMs, Math.max(leastOpenMs, firstMs))
   const { sentAtMs, grantedAtMs = sentAtMs } = refusal
   const isStillClosed = grantedAtMs - penalty.resumedAtMs < openMs
   const lengthMs = isStillClosed ? 1.5 * penalty.lengthMs : penalty.lengthMs

@@ -5,7 +5,15 @@ import { fixedWindow, seeded, simulate, slidingWindow, type LimitKind } from '..
 import { withPenalty } from '../shapes.ts'
 import { percent, show } from '../simulation.fixture.ts'
 import { evidenceOf } from './evidence.ts'
-import { pulsePace, pulsesAfter, pulsesOf, servedPulse, type Pulses } from './pulses.ts'
+import {
+  isSearched,
+  pulsePace,
+  pulsesAfter,
+  pulsesOf,
+  servedPulse,
+  withinBound,
+  type Pulses,
+} from './pulses.ts'
 
 /** A ramp that doubles each half second, refused at a fixed window. */
 function ramp(limit: number, seed: number) {
@@ -42,27 +50,62 @@ describe('pulses after a first refusal', () => {
 
   it('grow by an eighth when they were used up, and the next is known before it begins', () => {
     const first = { fromMs: 5_000, lengthMs: 200, index: 0, count: 20, next: 20, most: 60 }
-    const served = (pulses: Pulses, index: number, ordinal: number) =>
-      servedPulse(pulses, [{ anchorMs: 5_000, lengthMs: 1_000, index, ordinal }], 1_000)
-    expect(served(first, 0, 15)).toEqual(first)
-    const used = served(first, 0, 16)
+    const served = (pulses: Pulses, atMs: number, index: number, ordinal: number) =>
+      servedPulse(pulses, { atMs, places: [{ anchorMs: 5_000, lengthMs: 1_000, index, ordinal }] })
+    expect(served(first, 5_400, 0, 15)).toEqual(first)
+    const used = served(first, 5_500, 0, 16)
     expect(used).toEqual({ ...first, next: 22 })
+    expect(served(used, 5_600, 0, 20)).toEqual(used)
     expect(pulsePace(used)).toEqual({
       intervalMs: 200 / 22,
       windows: [{ anchorMs: 5_000, lengthMs: 1_000, limit: 22, capIndex: 0, cap: 20 }],
     })
-    const second = served(used, 1, 1)
+    const second = served(used, 6_100, 1, 1)
     expect(second).toEqual({ ...first, index: 1, count: 22, next: 22 })
-    expect(served(second, 0, 20)).toEqual(second)
     // A day later it goes on where it was.
-    expect(served(second, 86_400, 20)).toEqual({ ...second, index: 86_400, next: 25 })
+    expect(served(second, 86_405_500, 86_400, 20)).toEqual({ ...second, index: 86_400, next: 25 })
   })
 
-  it('never ask for more than the pacer may send', () => {
-    const pulses = { fromMs: 0, lengthMs: 200, index: 0, count: 19, next: 19, most: 60 }
-    const place = { anchorMs: 0, lengthMs: 1_000, index: 0, ordinal: 19 }
-    expect(servedPulse(pulses, [place], 20).next).toBe(20)
-    expect(servedPulse({ ...pulses, count: 20 }, [{ ...place, ordinal: 20 }], 20).next).toBe(20)
+  it('leave the running pulse as it is when an answer is late', () => {
+    const first = { fromMs: 5_000, lengthMs: 200, index: 0, count: 20, next: 20, most: 60 }
+    const places = [{ anchorMs: 5_000, lengthMs: 1_000, index: 0, ordinal: 19 }]
+    const late = servedPulse(first, { atMs: 6_150, places })
+    expect(late).toEqual({ ...first, index: 1, count: 20, next: 22 })
+  })
+
+  it('end where all that may be sent was served, and where no limit explains the first refusal', () => {
+    const pulses = { fromMs: 0, lengthMs: 200, index: 3, count: 20, next: 20, most: 40 }
+    expect(isSearched(pulses, 20)).toBe(false)
+    expect(isSearched({ ...pulses, next: 22 }, 20)).toBe(true)
+    expect(isSearched({ ...pulses, next: 22 }, 21)).toBe(false)
+    expect(isSearched({ ...pulses, count: 37, next: 41 }, 1_000)).toBe(true)
+  })
+
+  it('never ask for more than the pacer may send, and not at all below two a second', () => {
+    const pulses = { fromMs: 0, lengthMs: 200, index: 0, count: 19, next: 21, most: 60 }
+    const suspicion = { lengthMs: 3_000, sinceMs: 0, endedAtMs: 1, resumedAtMs: 1, evidence: [], pulses }
+    expect(withinBound(suspicion, 20.5).pulses).toEqual({ ...pulses, next: 20 })
+    expect(withinBound(suspicion, 1.5).pulses).toBeUndefined()
+  })
+
+  it.each([20, 200])('come to an end at a service without a limit: at most %i a second', (maxPerSecond) => {
+    let evenMs = 0
+    const settings = { ...defaultLearnerSettings, maxPerSecond }
+    const run = simulate({
+      seed: 5,
+      settings,
+      // Once it refuses everything for three seconds.
+      limit: () => (atMs) => atMs < 8_000 || atMs > 11_000,
+      permitted: () => 1,
+      durationMs: 60_000,
+      outboundMs: 2,
+      trace: (outcome, after, before) => {
+        if (before.suspicion && !after.suspicion) evenMs = outcome.atMs
+      },
+    })
+    expect(evenMs).toBeGreaterThan(11_000)
+    expect(evenMs).toBeLessThan(40_000)
+    expect(run.learner.rate).toBeGreaterThan(0.9 * Math.min(maxPerSecond, 100))
   })
 
   it('keep a level that was known before', () => {

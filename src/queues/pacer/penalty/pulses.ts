@@ -1,26 +1,30 @@
 /**
  * The search for the limit behind a door that a refusal closes: all requests of a second are sent in one short pulse, and each pulse has
- * more of them. A window of a second has then counted exactly what its pulse was served, wherever it begins, and a sliding one the
- * same; even requests leave open how many of them were sent since the window began.
+ * more of them. A window of a second has then counted exactly what its pulse was served, wherever it begins; even requests leave
+ * open how many of them were sent since the window began.
  */
-import type { Learner } from '../learner.ts'
-import { fineMs, type WindowPace, type WindowPlace } from '../token.ts'
+import type { Learner, Outcome } from '../learner.ts'
+import { fineMs, type WindowPace } from '../token.ts'
 import { windowMs, windowsOf, type Evidence } from './evidence.ts'
 
 export interface Pulses {
   /** When the first pulse begins. */
   fromMs: number
   lengthMs: number
-  /** The last pulse of which a request was served, from 0, its most requests, and those of the pulses after it. */
+  /** The pulse that was sent last, from 0. */
   index: number
+  /** Its requests. */
   count: number
+  /** Those of each pulse after it. */
   next: number
   /** Beyond it, no limit explains the first refusal any more. */
   most: number
 }
 
 /** A longer pulse tells nothing of evenly spaced limits that the ramp has not told: both refuse where the same number is too many. */
-const lengthMs = 200
+const shortestMs = 200
+/** It grows by as much until it is refused, mostly. */
+const roomToGrow = 1.5
 /** The first pulse is a little less than the least window that explains the ramp's refusal. */
 const firstPart = 0.95
 const growth = 0.12
@@ -38,10 +42,11 @@ export function pulsesAfter(evidence: Evidence, afterMs: number, preparedMs: num
   const windows = windowsOf(evidence)
   const limits = windows.filter((limit) => limit > 0)
   const { from, length } = longestStretch(windows.map((limit) => limit === 0))
-  const middleMs = ((from + length / 2) * windowMs) / windows.length
-  const placeMs = middleMs - lengthMs / 2 - preparedMs
   const first = limits.length === 0 ? fewest : firstPart * Math.min(...limits)
   const count = Math.ceil(Math.max(fewest, first, least))
+  const lengthMs = Math.max(shortestMs, fineMs * roomToGrow * count)
+  const middleMs = ((from + length / 2) * windowMs) / windows.length
+  const placeMs = middleMs - lengthMs / 2 - preparedMs
   return {
     fromMs: afterMs + modulo(placeMs - afterMs, windowMs),
     lengthMs,
@@ -72,16 +77,21 @@ export function pulsesOf({ suspicion, windows, sliding, headers }: Learner): Pul
 }
 
 /**
- * A request of a pulse was served. The next one grows when this one was used up: a run that rests goes on where it was, and one with
- * little to ask for stays there.
+ * A request was served, and what is known now sets the pulses to come: the next one grows when one was used up. A run that rests goes
+ * on where it was, and one with little to ask for stays there.
  */
-export function servedPulse(pulses: Pulses, places: readonly WindowPlace[], mostPerSecond: number): Pulses {
-  const place = places.find(({ anchorMs }) => anchorMs === pulses.fromMs)
-  if (!place || place.index < pulses.index) return pulses
-  const current = place.index > pulses.index ? { ...pulses, index: place.index, count: pulses.next } : pulses
-  if (place.ordinal < usedPart * current.count) return current
-  const grown = Math.max(current.count + 1, Math.round(current.count * (1 + growth)))
-  return { ...current, next: Math.max(1, Math.min(grown, Math.floor(mostPerSecond))) }
+export function servedPulse(before: Pulses, { atMs, places }: Pick<Outcome, 'atMs' | 'places'>): Pulses {
+  const index = Math.floor((atMs - before.fromMs) / windowMs)
+  // The running pulse keeps its count: more permits now would leave after it.
+  const pulses = index > before.index ? { ...before, index, count: before.next } : before
+  const ordinal = places.find(({ anchorMs }) => anchorMs === pulses.fromMs)?.ordinal ?? 0
+  if (ordinal < usedPart * pulses.count) return pulses
+  return { ...pulses, next: Math.max(pulses.count + 1, Math.round(pulses.count * (1 + growth))) }
+}
+
+/** No refusal will end the search: no limit explains the first one, or all is asked for that may be. */
+export function isSearched({ count, next, most }: Pulses, mostPerSecond: number): boolean {
+  return next > most || (next > count && count >= Math.floor(mostPerSecond))
 }
 
 /**
@@ -96,7 +106,21 @@ export function pulsePace(pulses: Pulses): { intervalMs: number; windows: Window
   }
 }
 
-/** The rate within a pulse. */
-export function pulseRate({ count, lengthMs }: Pulses): number {
-  return (1_000 * count) / lengthMs
+/** Requests a second, within a pulse. */
+export function pulseRate(pulses: Pulses): number {
+  return 1_000 / pulsePace(pulses).intervalMs
+}
+
+/** Without pulses where the bound is below the least one. */
+export function withinBound(
+  suspicion: NonNullable<Learner['suspicion']>,
+  mostPerSecond: number,
+): NonNullable<Learner['suspicion']> {
+  const { pulses, ...rest } = suspicion
+  const most = Math.floor(mostPerSecond)
+  if (!pulses || most < fewest) return rest
+  return {
+    ...rest,
+    pulses: { ...pulses, count: Math.min(pulses.count, most), next: Math.min(pulses.next, most) },
+  }
 }
