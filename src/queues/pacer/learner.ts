@@ -4,7 +4,6 @@ import type { Checkpoint } from './history.ts'
 import { noLooks, type Looks } from './level/look.ts'
 import { calm, type Unrest } from './level/unrest.ts'
 import type { Evidence } from './penalty/evidence.ts'
-import type { Pulses } from './penalty/pulses.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
 
@@ -100,6 +99,21 @@ interface Suspicion {
   pulses?: Pulses
 }
 
+/** The search for the limit behind a door that a refusal closes (`penalty/pulses.ts`). */
+export interface Pulses {
+  /** When the first pulse begins. */
+  fromMs: number
+  lengthMs: number
+  /** The pulse that was sent last, from 0. */
+  index: number
+  /** Its requests. */
+  count: number
+  /** Those of each pulse after it. */
+  next: number
+  /** Beyond it, no limit explains the first refusal any more. */
+  most: number
+}
+
 /** The place where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */
 export interface Edge {
   sentMs: number
@@ -168,6 +182,8 @@ export const leastSureness = 0.1
  * lifted: six tries an hour tell, where believing it would stop all lookups for a day in silence.
  */
 export const trialAfterMs = 600_000
+/** Reports of one moment may reach Redis in any order, but never this far apart. */
+const clockJumpMs = 60_000
 /** A longer time to the reset of a window is not believed. */
 const longestResetMs = 86_400_000
 
@@ -245,5 +261,35 @@ export function believable(outcome: Outcome): Outcome {
     ...outcome,
     retryAfterMs: retryAfterMs === undefined ? undefined : within(trialAfterMs, retryAfterMs),
     rateLimit: rateLimit && { ...rateLimit, resetMs: within(longestResetMs, rateLimit.resetMs) },
+  }
+}
+
+/** The clock of Redis was set back: times measured by it are forgotten, limits are not. */
+export function onTime(learner: Learner, outcome: Outcome): Learner {
+  const nowMs = outcome.atMs
+  if (learner.lastAtMs - nowMs < clockJumpMs) return learner
+  const block = learner.block && { ...learner.block, sinceMs: nowMs, lastFailMs: nowMs, nextTrialMs: nowMs }
+  return {
+    ...learner,
+    block,
+    blockEndedMs: 0,
+    grownAtMs: nowMs,
+    probeHeldSinceMs: null,
+    refusedRun: null,
+    notBeforeMs: 0,
+    measuring: null,
+    suspicion: null,
+    penalty: learner.penalty && { ...learner.penalty, resumedAtMs: nowMs },
+    refusalKnownMs: 0,
+    refusals: [],
+    edge: null,
+    correctedMs: 0,
+    unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs, levelAtMs: nowMs },
+    looks: noLooks,
+    sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
+    history: [],
+    headers: null,
+    lastAtMs: nowMs,
+    recent: { ...learner.recent, sinceMs: nowMs },
   }
 }

@@ -31,6 +31,7 @@ import {
   clampRate,
   leastSureness,
   okPerRefusal,
+  onTime,
   pausedUntilMs,
   restedPart,
   trialAfterMs,
@@ -62,8 +63,6 @@ import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } fr
 const restMs = 600_000
 /** The usual time from a permit to its request leaving is a mean of the last ten or so. */
 const preparedPart = 0.1
-/** Reports of one moment may reach Redis in any order, but never this far apart. */
-const clockJumpMs = 60_000
 
 export function learn(before: Learner, reported: Outcome, settings: LearnerSettings): Learner {
   const outcome = believable(reported)
@@ -288,36 +287,6 @@ function count(learner: Learner, outcome: Outcome): Learner {
     ? { ok: learner.recent.ok / 10, limited: learner.recent.limited / 10, sinceMs: outcome.atMs }
     : learner.recent
   return { ...learner, totals: add(learner.totals), recent: { ...add(recent), sinceMs: recent.sinceMs } }
-}
-
-/** The clock of Redis was set back: times measured by it are forgotten, limits are not. */
-function onTime(learner: Learner, outcome: Outcome): Learner {
-  const nowMs = outcome.atMs
-  if (learner.lastAtMs - nowMs < clockJumpMs) return learner
-  const block = learner.block && { ...learner.block, sinceMs: nowMs, lastFailMs: nowMs, nextTrialMs: nowMs }
-  return {
-    ...learner,
-    block,
-    blockEndedMs: 0,
-    grownAtMs: nowMs,
-    probeHeldSinceMs: null,
-    refusedRun: null,
-    notBeforeMs: 0,
-    measuring: null,
-    suspicion: null,
-    penalty: learner.penalty && { ...learner.penalty, resumedAtMs: nowMs },
-    refusalKnownMs: 0,
-    refusals: [],
-    edge: null,
-    correctedMs: 0,
-    unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs, levelAtMs: nowMs },
-    looks: noLooks,
-    sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
-    history: [],
-    headers: null,
-    lastAtMs: nowMs,
-    recent: { ...learner.recent, sinceMs: nowMs },
-  }
 }
 
 /** After ten quiet minutes the limit may have moved, so the rate starts a little below it. */

@@ -121,7 +121,7 @@ export function candidates(all: readonly Evidence[]): Candidate[] {
   })
 }
 
-/** What each tells counts the more, the surer it is. */
+/** Each counts the more, the surer it is. */
 function meanOf(told: readonly Told[]): { mean: number; off: number } {
   const precision = told.reduce((sum, { off }) => sum + 1 / off ** 2, 0)
   const mean = told.reduce((sum, { perSecond, off }) => sum + perSecond / off ** 2, 0) / precision

@@ -3,12 +3,12 @@
  * limit is found by explaining the refusals that there were (`evidence.ts`), and then hardly ever tested.
  */
 import { countBetween } from '../history.ts'
-import type { Block, Learner, Outcome, Penalty } from '../learner.ts'
+import type { Block, Learner, Outcome, Penalty, Pulses } from '../learner.ts'
 import { withMeasuredRate } from '../rate.ts'
 import { candidateWindowMs } from '../windows.ts'
 import { evidenceOf, ofBucket, type Evidence } from './evidence.ts'
 import { choose } from './choice.ts'
-import { isSearched, pulseRate, pulsesAfter, pulsesOf, servedPulse, type Pulses } from './pulses.ts'
+import { isSearched, pulseRate, pulsesAfter, pulsesOf, servedPulse } from './pulses.ts'
 
 /** A shorter block is a rate's; a longer one is more likely the end of a window of a minute. */
 const shortestPenaltyMs = 1900

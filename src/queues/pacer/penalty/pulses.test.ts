@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { addSuccess, type Checkpoint } from '../history.ts'
-import { defaultLearnerSettings, newLearner } from '../learner.ts'
+import { defaultLearnerSettings, newLearner, type Pulses } from '../learner.ts'
 import { fixedWindow, seeded, simulate, slidingWindow, type LimitKind } from '../simulation.ts'
 import { withPenalty } from '../shapes.ts'
 import { percent, show } from '../simulation.fixture.ts'
 import { evidenceOf } from './evidence.ts'
-import {
-  isSearched,
-  pulsePace,
-  pulsesAfter,
-  pulsesOf,
-  servedPulse,
-  withinBound,
-  type Pulses,
-} from './pulses.ts'
+import { isSearched, pulsePace, pulsesAfter, pulsesOf, servedPulse, withinBound } from './pulses.ts'
 
 /** A ramp that doubles each half second, refused at a fixed window. */
 function ramp(limit: number, seed: number) {

@@ -3,23 +3,9 @@
  * more of them. A window of a second has then counted exactly what its pulse was served, wherever it begins; even requests leave
  * open how many of them were sent since the window began.
  */
-import type { Learner, Outcome } from '../learner.ts'
+import type { Learner, Outcome, Pulses } from '../learner.ts'
 import { fineMs, type WindowPace } from '../token.ts'
 import { windowMs, windowsOf, type Evidence } from './evidence.ts'
-
-export interface Pulses {
-  /** When the first pulse begins. */
-  fromMs: number
-  lengthMs: number
-  /** The pulse that was sent last, from 0. */
-  index: number
-  /** Its requests. */
-  count: number
-  /** Those of each pulse after it. */
-  next: number
-  /** Beyond it, no limit explains the first refusal any more. */
-  most: number
-}
 
 /** A longer pulse tells nothing of evenly spaced limits that the ramp has not told: both refuse where the same number is too many. */
 const shortestMs = 200
