@@ -155,7 +155,7 @@ const shapes: Shape[] = [
     }),
     fromSeconds: 60,
     toSeconds: 180,
-    use: 0.985,
+    use: 0.98,
     leastUse: 0.95,
     refused: 0.005,
     draws: 60,

@@ -40,7 +40,7 @@ const longestMs = 64_000
 const silenceMs = 250
 const shortestAfterSilenceMs = 3
 /** A count may be off by part of a request, and a time by what the network varies. */
-const offBy = 0.6
+const offBy = 0.4
 const offPart = 0.01
 /** All of the evidence together tells one whole number from the next when it is off by less than this, and by no less than a part. */
 const tellsWhole = 0.5
