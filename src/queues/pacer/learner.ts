@@ -86,7 +86,7 @@ export interface Penalty {
 }
 
 /** The last block, when it may have been a penalty. A second one of the same length tells. */
-interface Suspicion {
+export interface Suspicion {
   lengthMs: number
   sinceMs: number
   endedAtMs: number

@@ -125,37 +125,20 @@ function isOfSlots({ block, flight }: Learner, refusal: Outcome): boolean {
 export function paceOf(learner: Learner, nowMs: number): Pace {
   const { block, epoch } = learner
   const { limit, test } = learner.flight
-  const flight = limit > 0 ? { flight: { limit, test } } : {}
+  const notBeforeMs = pausedUntilMs(learner)
+  const common = { epoch, setAtMs: nowMs, notBeforeMs, ...(limit > 0 && { flight: { limit, test } }) }
   if (block) {
     // Requests are counted during a block too, but the counts hold nothing back: the trials find the end.
     const windows = windowPaces(learner.windows).map((w): WindowPace => ({ ...w, limit: 1e9, capIndex: -1 }))
-    return {
-      epoch,
-      setAtMs: nowMs,
-      intervalMs: block.trialGapMs,
-      notBeforeMs: pausedUntilMs(learner),
-      windows,
-      ...flight,
-    }
+    return { ...common, intervalMs: block.trialGapMs, windows }
   }
   const pulses = pulsesOf(learner)
-  if (pulses) {
-    return {
-      epoch,
-      setAtMs: nowMs,
-      notBeforeMs: Math.max(pausedUntilMs(learner), pulses.fromMs),
-      ...pulsePace(pulses),
-      ...flight,
-    }
-  }
+  if (pulses) return { ...common, notBeforeMs: Math.max(notBeforeMs, pulses.fromMs), ...pulsePace(pulses) }
   return {
-    epoch,
-    setAtMs: nowMs,
+    ...common,
     intervalMs: intervalMs(learner, nowMs),
-    notBeforeMs: pausedUntilMs(learner),
     windows: windowPaces(learner.windows),
     ...(learner.penalty && { beginsAnew: true as const }),
-    ...flight,
   }
 }
 

@@ -137,7 +137,7 @@ describe('requests that are prepared between their permit and the wire', () => {
   // Requests that come unevenly are refused at a rate below the limit, and each refusal closes the door for five seconds.
   it.each([
     ['a process that is not busy', undefined, 0.97],
-    ['one that is busy for 40 of 100 ms', { forMs: 40, everyMs: 100 }, 0.86],
+    ['one that is busy for 40 of 100 ms', { forMs: 40, everyMs: 100 }, 0.875],
   ] as const)('use a limit of 20 a second with a door of 5 s: %s', (name, busy, least) => {
     const of: Pick<Scenario, 'limit' | 'permitted'> = {
       limit: (random) => withPenalty(fixedWindow({ limitAt: () => 20, windowMs: second }, random), 5_000),

@@ -3,7 +3,7 @@
  * limit is found by explaining the refusals that there were (`evidence.ts`), and then hardly ever tested.
  */
 import { countBetween } from '../history.ts'
-import type { Block, Learner, Outcome, Penalty, Pulses } from '../learner.ts'
+import type { Block, Learner, Outcome, Penalty, Pulses, Suspicion } from '../learner.ts'
 import { withMeasuredRate } from '../rate.ts'
 import { candidateWindowMs } from '../windows.ts'
 import { evidenceOf, ofBucket, type Evidence } from './evidence.ts'
@@ -118,12 +118,7 @@ export function climbByPulses(learner: Learner, pulses: Pulses, ok: Outcome, mos
 }
 
 /** Two blocks at one beat are of a window, if it served as many requests the first time. */
-function mayBeWindow(
-  { history }: Learner,
-  first: NonNullable<Learner['suspicion']>,
-  { sinceMs }: Block,
-  lastedMs: number,
-): boolean {
+function mayBeWindow({ history }: Learner, first: Suspicion, { sinceMs }: Block, lastedMs: number): boolean {
   const survivedMs = sinceMs - first.endedAtMs
   const lengthMs = candidateWindowMs.find(
     (length) => Math.abs(survivedMs + lastedMs - length) <= nearWindow * length,

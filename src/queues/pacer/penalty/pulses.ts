@@ -3,7 +3,7 @@
  * more of them. A window of a second has then counted exactly what its pulse was served, wherever it begins; even requests leave
  * open how many of them were sent since the window began.
  */
-import type { Learner, Outcome, Pulses } from '../learner.ts'
+import type { Learner, Outcome, Pulses, Suspicion } from '../learner.ts'
 import { fineMs, type WindowPace } from '../token.ts'
 import { windowMs, windowsOf, type Evidence } from './evidence.ts'
 
@@ -98,10 +98,7 @@ export function pulseRate(pulses: Pulses): number {
 }
 
 /** Without pulses where the bound is below the least one. */
-export function withinBound(
-  suspicion: NonNullable<Learner['suspicion']>,
-  mostPerSecond: number,
-): NonNullable<Learner['suspicion']> {
+export function withinBound(suspicion: Suspicion, mostPerSecond: number): Suspicion {
   const { pulses, ...rest } = suspicion
   const most = Math.floor(mostPerSecond)
   if (!pulses || most < fewest) return rest
