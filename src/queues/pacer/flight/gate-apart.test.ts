@@ -121,6 +121,26 @@ describe('the gate while no limit is known', () => {
     expect(left).toEqual({ a: 0, b: 500, c: 590 })
   })
 
+  test('what follows a trial waits for the interval of its own permits, not for that of trials', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(1_000)
+    depart('trial')
+    wait(200)
+    // It was served, and the pause ends a little later. The permit for its end is taken a little ahead.
+    gate.pause(1_000 + 400)
+    wait(190)
+    gate.paced(50)
+    wait(10)
+    depart('first')
+    depart('second')
+    wait(40)
+    gate.paced(50)
+    wait(60)
+    depart('third')
+    wait(100)
+    expect(left).toEqual({ trial: 0, first: 400, second: 450, third: 500 })
+  })
+
   test('a pause that ends sooner than was said lets the next go at once', () => {
     const { gate, left, depart, wait } = clock()
     gate.paced(50)

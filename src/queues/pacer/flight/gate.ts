@@ -86,8 +86,9 @@ export function createGate(
   let lastLeftMs = 0
   /** 0: so close to each other that they need not be apart. */
   let permitsMs = 0
-  /** The next request of the background leaves no sooner. */
-  let nextLeavesMs = -Infinity
+  /** The next request of the background leaves so many intervals after this time. A pace that changes meanwhile holds for it. */
+  let apartFromMs = -Infinity
+  let apartTimes = 1
   /** The service has just refused a request, and would refuse these. */
   let pausedUntilMs = -Infinity
   /** The pause is a block, whose end is found by trials. */
@@ -113,8 +114,13 @@ export function createGate(
   function leavesInMs({ lane, readyMs }: Flying): number {
     if (given || lane === 'hot') return 0
     const isHeld = readyMs < pausedUntilMs && (isBlock || (permitsMs > 0 && permitsMs < coarseMs))
-    const dueMs = isHeld ? Math.max(nextLeavesMs, pausedUntilMs) : nextLeavesMs
+    const dueMs = isHeld ? Math.max(nextLeavesMs(), pausedUntilMs) : nextLeavesMs()
     return Math.min(dueMs, readyMs + (isHeld ? longestHeldMs : longestApartMs)) - now()
+  }
+
+  function nextLeavesMs(): number {
+    const intervalMs = apartTimes === slower ? Math.max(finestMs, permitsMs) : permitsMs
+    return apartFromMs + apartTimes * intervalMs
   }
 
   function wakeIn(ms: number): void {
@@ -132,9 +138,10 @@ export function createGate(
     flight.leftMs = now()
     if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
     lastLeftMs = flight.leftMs
-    const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
+    const dueMs = Math.max(nextLeavesMs(), pausedUntilMs)
     const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
-    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + intervalAfter(flight)
+    apartFromMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0)
+    apartTimes = intervalsAfter(flight)
     underWay += 1
     // A request that left before a limit was known kept to none.
     flight.isFull = !given || underWay >= share()
@@ -142,9 +149,9 @@ export function createGate(
     go()
   }
 
-  function intervalAfter({ readyMs }: Flying): number {
-    if (isBlock && readyMs < pausedUntilMs) return slower * Math.max(finestMs, permitsMs)
-    return now() - readyMs > longLineMs ? apartPart * permitsMs : permitsMs
+  function intervalsAfter({ readyMs }: Flying): number {
+    if (isBlock && readyMs < pausedUntilMs) return slower
+    return now() - readyMs > longLineMs ? apartPart : 1
   }
 
   /** Tokens for requests that are not on the wire: with fewer, slots would be empty while the next requests are prepared. */
@@ -190,12 +197,14 @@ export function createGate(
     },
 
     /**
-     * Permits are given in these intervals now. In a pause these are those of trials, which say nothing of the requests that have
+     * Permits are given in these intervals now. In a pause longer ones are those of trials, which say nothing of the requests that have
      * their permits already.
      */
     paced(intervalMs: number): void {
-      if (now() >= pausedUntilMs) permitsMs = intervalMs < finestMs ? 0 : intervalMs
+      const beforeMs = permitsMs
+      if (now() >= pausedUntilMs || intervalMs < permitsMs) permitsMs = intervalMs < finestMs ? 0 : intervalMs
       else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = true
+      if (permitsMs < beforeMs) free()
     },
 
     /** Requests that have their permits already wait as the next permits do. */
