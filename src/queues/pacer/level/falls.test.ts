@@ -3,7 +3,7 @@ import { percent, second, show } from '../simulation.fixture.ts'
 import { fixedWindow, seeded, simulate, slidingWindow, tokenBucket } from '../simulation.ts'
 
 const kinds = { fixed: fixedWindow, sliding: slidingWindow, bucket: tokenBucket }
-const seeds = Array.from({ length: 15 }, (_, index) => index + 1)
+const seeds = Array.from({ length: 45 }, (_, index) => index + 1)
 const fallsMs = 100 * second
 
 function afterFall(kind: keyof typeof kinds, isBusy: boolean) {
