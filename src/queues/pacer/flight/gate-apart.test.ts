@@ -141,6 +141,32 @@ describe('the gate while no limit is known', () => {
     expect(left).toEqual({ trial: 0, first: 400, second: 450, third: 500 })
   })
 
+  test('what stands ready when the pace becomes faster leaves at once, and the next in its intervals', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(200)
+    for (const id of ['a', 'b', 'c', 'd']) depart(id)
+    wait(60)
+    gate.paced(50)
+    wait(30)
+    // A slower one is that of the permits to come.
+    gate.paced(80)
+    wait(120)
+    expect(left).toEqual({ a: 0, b: 60, c: 110, d: 190 })
+  })
+
+  test('a pace that becomes too fine to be held apart in a pause does not end it', () => {
+    const { gate, left, depart, wait } = clock()
+    gate.paced(9)
+    for (const id of ['a', 'b', 'c']) depart(id)
+    wait(1)
+    gate.landed('a', true)
+    gate.paced(7.9)
+    wait(59)
+    expect(left).toEqual({ a: 0 })
+    wait(20)
+    expect(left).toEqual({ a: 0, b: 61, c: 70 })
+  })
+
   test('a pause that ends sooner than was said lets the next go at once', () => {
     const { gate, left, depart, wait } = clock()
     gate.paced(50)

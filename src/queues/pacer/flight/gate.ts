@@ -86,9 +86,11 @@ export function createGate(
   let lastLeftMs = 0
   /** 0: so close to each other that they need not be apart. */
   let permitsMs = 0
-  /** The next request of the background leaves so many intervals after this time. A pace that changes meanwhile holds for it. */
-  let apartFromMs = -Infinity
+  /** The next request of the background leaves no sooner. */
+  let nextLeavesMs = -Infinity
+  /** That is so many intervals, and so long, after the last one. */
   let apartTimes = 1
+  let apartMs = 0
   /** The service has just refused a request, and would refuse these. */
   let pausedUntilMs = -Infinity
   /** The pause is a block, whose end is found by trials. */
@@ -114,13 +116,8 @@ export function createGate(
   function leavesInMs({ lane, readyMs }: Flying): number {
     if (given || lane === 'hot') return 0
     const isHeld = readyMs < pausedUntilMs && (isBlock || (permitsMs > 0 && permitsMs < coarseMs))
-    const dueMs = isHeld ? Math.max(nextLeavesMs(), pausedUntilMs) : nextLeavesMs()
+    const dueMs = isHeld ? Math.max(nextLeavesMs, pausedUntilMs) : nextLeavesMs
     return Math.min(dueMs, readyMs + (isHeld ? longestHeldMs : longestApartMs)) - now()
-  }
-
-  function nextLeavesMs(): number {
-    const intervalMs = apartTimes === slower ? Math.max(finestMs, permitsMs) : permitsMs
-    return apartFromMs + apartTimes * intervalMs
   }
 
   function wakeIn(ms: number): void {
@@ -138,10 +135,11 @@ export function createGate(
     flight.leftMs = now()
     if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
     lastLeftMs = flight.leftMs
-    const dueMs = Math.max(nextLeavesMs(), pausedUntilMs)
+    const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
     const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
-    apartFromMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0)
     apartTimes = intervalsAfter(flight)
+    apartMs = intervalsMs()
+    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartMs
     underWay += 1
     // A request that left before a limit was known kept to none.
     flight.isFull = !given || underWay >= share()
@@ -152,6 +150,19 @@ export function createGate(
   function intervalsAfter({ readyMs }: Flying): number {
     if (isBlock && readyMs < pausedUntilMs) return slower
     return now() - readyMs > longLineMs ? apartPart : 1
+  }
+
+  function intervalsMs(): number {
+    return apartTimes * (apartTimes === slower ? Math.max(finestMs, permitsMs) : permitsMs)
+  }
+
+  /** Permits are closer to each other than when the last request left: the next one is not to wait for the interval of that time. */
+  function leaveSooner(): void {
+    const shorterMs = apartMs - intervalsMs()
+    if (shorterMs <= 0) return
+    apartMs -= shorterMs
+    nextLeavesMs = Math.max(nextLeavesMs - shorterMs, Math.min(nextLeavesMs, now()))
+    free()
   }
 
   /** Tokens for requests that are not on the wire: with fewer, slots would be empty while the next requests are prepared. */
@@ -197,14 +208,14 @@ export function createGate(
     },
 
     /**
-     * Permits are given in these intervals now. In a pause longer ones are those of trials, which say nothing of the requests that have
-     * their permits already.
+     * Permits are given in these intervals now. In a pause these are those of trials, which say nothing of the requests that have
+     * their permits already; but where they were those of trials before, shorter ones are of what follows the pause.
      */
     paced(intervalMs: number): void {
-      const beforeMs = permitsMs
-      if (now() >= pausedUntilMs || intervalMs < permitsMs) permitsMs = intervalMs < finestMs ? 0 : intervalMs
+      const isShorter = permitsMs >= coarseMs && intervalMs < permitsMs
+      if (now() >= pausedUntilMs || isShorter) permitsMs = intervalMs < finestMs ? 0 : intervalMs
       else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = true
-      if (permitsMs < beforeMs) free()
+      leaveSooner()
     },
 
     /** Requests that have their permits already wait as the next permits do. */
