@@ -154,6 +154,34 @@ describe('the gate while no limit is known', () => {
     expect(left).toEqual({ a: 0, b: 60, c: 110, d: 190 })
   })
 
+  test('what was late at the longer interval stands no nearer to the next at the shorter one', () => {
+    const { gate, left, depart, wait, stall } = clock()
+    gate.paced(1_000)
+    depart('a')
+    wait(950)
+    depart('b')
+    depart('c')
+    stall(90)
+    gate.paced(50)
+    wait(100)
+    expect(left).toEqual({ a: 0, b: 1_040, c: 1_072.5 })
+  })
+
+  test('in a pause, a pace like that of trials, or too fine to be held apart, is not that of what stands ready', () => {
+    for (const intervalMs of [100, 5]) {
+      const { gate, left, depart, wait } = clock()
+      gate.paced(200)
+      for (const id of ['a', 'b', 'c']) depart(id)
+      gate.landed('a', true)
+      gate.pause(1_000 + 250)
+      gate.paced(intervalMs)
+      wait(190)
+      expect(left).toEqual({ a: 0 })
+      wait(200)
+      expect(left).toMatchObject({ a: 0, b: 200 })
+    }
+  })
+
   test('a pace that becomes too fine to be held apart in a pause does not end it', () => {
     const { gate, left, depart, wait } = clock()
     gate.paced(9)

@@ -161,7 +161,8 @@ export function createGate(
     const shorterMs = apartMs - intervalsMs()
     if (shorterMs <= 0) return
     apartMs -= shorterMs
-    nextLeavesMs = Math.max(nextLeavesMs - shorterMs, Math.min(nextLeavesMs, now()))
+    const leastMs = lastLeftMs + (1 - latePart) * apartMs
+    nextLeavesMs = Math.max(nextLeavesMs - shorterMs, Math.min(nextLeavesMs, Math.max(now(), leastMs)))
     free()
   }
 
@@ -209,11 +210,11 @@ export function createGate(
 
     /**
      * Permits are given in these intervals now. In a pause these are those of trials, which say nothing of the requests that have
-     * their permits already; but where they were those of trials before, shorter ones are of what follows the pause.
+     * their permits already. Trials are never as close as what follows the pause may be.
      */
     paced(intervalMs: number): void {
-      const isShorter = permitsMs >= coarseMs && intervalMs < permitsMs
-      if (now() >= pausedUntilMs || isShorter) permitsMs = intervalMs < finestMs ? 0 : intervalMs
+      const follows = permitsMs >= coarseMs && intervalMs < coarseMs && intervalMs >= finestMs
+      if (now() >= pausedUntilMs || follows) permitsMs = intervalMs < finestMs ? 0 : intervalMs
       else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = true
       leaveSooner()
     },
