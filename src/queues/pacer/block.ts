@@ -4,6 +4,7 @@
 import { countBetween } from './history.ts'
 import { restedPart, type Block, type Learner, type Outcome } from './learner.ts'
 import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty/penalty.ts'
+import { afterTrial } from './penalty/way.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
 import { isRestless } from './level/unrest.ts'
 import {
@@ -60,7 +61,8 @@ export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number):
 export function failTrial(learner: Learner, block: Block, refusal: Outcome): Learner {
   const failed = { ...block, lastFailMs: Math.max(block.lastFailMs, refusal.sentAtMs) }
   const windows = learner.windows.map((w) => spentAt(w, refusal, true))
-  return { ...learner, windows, block: withNextTrial(learner, failed, refusal) }
+  const way = afterTrial(learner.way, refusal)
+  return { ...learner, windows, way, block: withNextTrial(learner, failed, refusal) }
 }
 
 /**

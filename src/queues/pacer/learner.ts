@@ -4,6 +4,7 @@ import type { Checkpoint } from './history.ts'
 import { noLooks, type Looks } from './level/look.ts'
 import { calm, type Unrest } from './level/unrest.ts'
 import type { Evidence } from './penalty/evidence.ts'
+import { unknownWay, type Way } from './penalty/way.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
 
@@ -16,10 +17,7 @@ export interface Learner {
   /** Successes since the last 429 while the rate was the bottleneck. */
   okRun: number
   grownAtMs: number
-  /**
-   * From 0.1 to 1: how sure the rate is. An unsure rate is probed sooner. Each refusal where it was expected doubles
-   * the value.
-   */
+  /** From 0.1 to 1: how sure the rate is. An unsure one is probed sooner. A refusal where it was expected doubles the value. */
   sureness: number
   /** The rate at which the probe started; null when that rate was never certain. */
   probeFrom: number | null
@@ -59,6 +57,7 @@ export interface Learner {
   headers: { resetAtMs: number; intervalMs: number; sentAtMs: number } | null
   /** The usual time from a permit to the request leaving. */
   preparedMs: number
+  way: Way
   /** Target number of successes between two refusals. It is higher when each refusal costs a long Retry-After. */
   okPerRefusal: number
   lastAtMs: number
@@ -103,7 +102,8 @@ export interface Suspicion {
 export interface Pulses {
   /** When the first pulse begins. */
   fromMs: number
-  lengthMs: number
+  /** Its requests are so far apart. */
+  intervalMs: number
   /** The pulse that was sent last, from 0. */
   index: number
   /** Its requests. */
@@ -221,6 +221,7 @@ export function newLearner(settings: LearnerSettings): Learner {
     history: [],
     headers: null,
     preparedMs: 0,
+    way: unknownWay,
     okPerRefusal,
     lastAtMs: 0,
     totals: { ok: 0, limited: 0 },
@@ -228,7 +229,7 @@ export function newLearner(settings: LearnerSettings): Learner {
   }
 }
 
-/** Reads what was stored, perhaps by an older version. Its penalties told no evidence, and are learned again. */
+/** Reads what was stored, perhaps by an older version: penalties without evidence and other pulses are learned again. */
 export function readLearner(text: string, settings: LearnerSettings): Learner {
   const stored = JSON.parse(text) as Partial<Learner>
   const { penalty, suspicion } = stored
@@ -238,11 +239,15 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
     ...stored,
     flight: { ...unlimited, ...stored.flight },
     unrest: { ...calm, ...stored.unrest },
+    way: { ...unknownWay, ...stored.way },
     windows: (stored.windows ?? []).map((window) => ({ ...window, loweredAtMs: window.loweredAtMs ?? 0 })),
     penalty: penalty && 'evidence' in penalty ? { ...older, ...penalty } : null,
-    suspicion: suspicion && 'evidence' in suspicion ? suspicion : null,
+    suspicion: suspicion && isSuspicion(suspicion) ? suspicion : null,
   }
 }
+
+const isSuspicion = ({ evidence, pulses }: Partial<Suspicion>) =>
+  evidence && (!pulses || 'intervalMs' in pulses)
 
 /** Nothing is to be sent until then, on the clock of Redis. */
 export function pausedUntilMs({ block, notBeforeMs }: Learner): number {

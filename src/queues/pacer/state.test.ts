@@ -166,6 +166,8 @@ describe('learn', () => {
     }
     expect(edge).toBeNull()
     expect(readLearner(JSON.stringify(older), settings)).toEqual(holding())
+    const suspicion = { lengthMs: 5_000, evidence: [], pulses: { fromMs: 0, lengthMs: 200, count: 20 } }
+    expect(readLearner(JSON.stringify({ ...holding(), suspicion }), settings).suspicion).toBeNull()
     const { latest, ...flight } = { ...unlimited, limit: 6 }
     const { loweredAtMs, ...window } = newWindow(start, 60_000, 300)
     expect({ latest, loweredAtMs }).toEqual({ latest: [], loweredAtMs: 0 })

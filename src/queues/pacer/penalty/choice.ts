@@ -3,8 +3,13 @@ import { candidates, type Candidate, type Evidence } from './evidence.ts'
 
 /** Even requests at the limit itself are refused now and then: their way varies. */
 const margin = 0.015
+/** Requests arrive no more evenly than this, in parts of a second, and what a slow trial tells is believed up to the other. */
+const leastUneven = 0.004
+const mostUneven = 0.02
 /** Less than this in all explains nothing: the limit has changed since the oldest refusal. */
 const leastExplained = 0.002
+/** Two refusals that no limit explains were off by more than usual: the way to the server varies. */
+const unsureTimes = 3
 /** A refusal costs what would be served while the door is closed, as a share of so long. */
 const worthMs = 180_000
 /** Then the next choice is nearly right. */
@@ -25,11 +30,23 @@ export interface Choice {
 }
 
 /** Returns undefined when no limit explains the last two refusals. */
-export function choose(evidence: readonly Evidence[], penaltyMs: number): Choice | undefined {
+export function choose(evidence: readonly Evidence[], penaltyMs: number, variesMs = 0): Choice | undefined {
   if (evidence.length < 2) return undefined
   const likely = candidates(evidence)
+  if (total(likely) >= leastExplained) return chooseOf(likely, evidence, { penaltyMs, variesMs })
+  if (evidence.length > 2) return choose(evidence.slice(1), penaltyMs, variesMs)
+  const unsure = candidates(evidence, unsureTimes)
+  return total(unsure) < leastExplained ? undefined : chooseOf(unsure, evidence, { penaltyMs, variesMs })
+}
+
+function chooseOf(
+  all: readonly Candidate[],
+  evidence: readonly Evidence[],
+  { penaltyMs, variesMs }: { penaltyMs: number; variesMs: number },
+): Choice {
+  const uneven = Math.min(mostUneven, Math.max(leastUneven, variesMs / 1000))
+  const likely = all.map((one) => ({ ...one, off: Math.max(one.off, uneven * one.uneven * one.perSecond) }))
   const sum = total(likely)
-  if (sum < leastExplained) return choose(evidence.slice(1), penaltyMs)
   const refused = afterRefusal - penaltyMs / worthMs
   const worth = (rate: number) =>
     total(likely.map((one) => ({ ...one, weight: one.weight * worthOf(rate, one, refused) })))
@@ -42,8 +59,7 @@ export function choose(evidence: readonly Evidence[], penaltyMs: number): Choice
 
 /** Returns the use of the limit at a rate, with the chance that it is refused. */
 function worthOf(rate: number, { perSecond, off }: Candidate, refused: number): number {
-  const served =
-    1 / (1 + Math.exp((-1.7 * ((1 - margin / 2) * perSecond - rate)) / Math.max(off, 0.005 * perSecond)))
+  const served = 1 / (1 + Math.exp((-1.7 * ((1 - margin / 2) * perSecond - rate)) / off))
   return served * Math.min(1, rate / perSecond) + (1 - served) * refused
 }
 

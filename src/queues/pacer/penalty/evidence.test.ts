@@ -13,13 +13,13 @@ const limits: Record<string, (rate: number, seed: number) => HiddenLimit> = {
 }
 
 /** Sends faster and faster until a request is refused. */
-function refusalOf(limit: HiddenLimit, fromMs: number, rate: number, growth: number) {
+function refusalOf(limit: HiddenLimit, fromMs: number, rate: number, growth: number, isFine = false) {
   let history: Checkpoint[] = []
   let atMs = fromMs
   for (let now = rate; ; now *= 1 + growth / now) {
     atMs += 1000 / now
     if (!limit(atMs)) return evidenceOf(history, atMs)
-    history = addSuccess(history, atMs)
+    history = addSuccess(history, atMs, { isFine })
   }
 }
 
@@ -68,6 +68,46 @@ describe('what two refusals tell', () => {
   it('is no whole number where all of it lies between two', () => {
     const told = { perSecond: [8.45], off: [0.05] }
     expect(candidates([told, told]).map(({ perSecond }) => perSecond)).toEqual([8.45])
+  })
+
+  it('is exact where a window begins in a silence, also when requests overtake each other', () => {
+    const limit = 30
+    const ramp = refusalOf(limits.fixed!(limit, 5), 100_000, 5, Math.log(4))
+    // Thirty-one requests 4 ms apart: the last one has overtaken the one before it, which was refused.
+    const sent = Array.from({ length: limit + 1 }, (_, index) => 130_000 + 4 * index)
+    const refusedMs = sent[limit - 1]!
+    const history = sent
+      .filter((atMs) => atMs !== refusedMs)
+      .reduce<Checkpoint[]>((all, atMs) => addSuccess(all, atMs, { isFine: true }), [])
+    const likely = candidates([ramp, evidenceOf(history, refusedMs)])
+    const [most] = likely.sort((a, b) => b.weight - a.weight)
+    expect(most).toMatchObject({ perSecond: limit, off: 0.1 })
+  })
+
+  it('is close to an even spacing: the last that was served was within it, the next one beyond', () => {
+    for (const rate of [40, 70])
+      for (const burst of [1, 3, 5]) {
+        const { perSecond, off } = refusalOf(evenlySpaced(rate, burst), 100_000, 5, Math.log(4), true)
+        expect(Math.abs(perSecond[burst]! / rate - 1)).toBeLessThan(0.06)
+        expect(off[burst]! / rate).toBeLessThan(0.04)
+      }
+  })
+
+  it('is found also where both refusals are off by more than usual', () => {
+    const told = (perSecond: number) => ({ perSecond: [perSecond], off: [0.5] })
+    const choice = choose([told(50), told(46)], 20_000)
+    expect(choice?.perSecond).toBeGreaterThan(42)
+    expect(choice?.perSecond).toBeLessThan(48)
+    expect(choose([told(50), told(20)], 20_000)).toBeUndefined()
+  })
+
+  it('is used more carefully where requests arrive unevenly, and a very slow trial is not believed', () => {
+    const limit = limits.fixed!(40, 5)
+    const evidence = [refusalOf(limit, 100_000, 5, Math.log(4)), refusalOf(limit, 120_000, 20, 0.3)]
+    const rate = (variesMs: number) => choose(evidence, 20_000, variesMs)!.perSecond
+    expect(rate(15)).toBeLessThan(rate(2))
+    expect(rate(10_000)).toBe(rate(20))
+    expect(rate(10_000)).toBeGreaterThan(30)
   })
 
   it('is used more carefully where a refusal costs more', () => {

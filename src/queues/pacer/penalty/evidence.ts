@@ -14,6 +14,8 @@ export interface Candidate {
   perSecond: number
   off: number
   weight: number
+  /** Requests that arrive unevenly are refused that much sooner. */
+  uneven: number
 }
 
 export const windowMs = 1000
@@ -23,6 +25,9 @@ const phases = 50
 const bursts = [0, 1, 2, 3, 4, 5]
 /** Seconds' worth that a bucket saves up. */
 const saved = [0.5, 1, 2]
+const sliding = bursts.length + saved.length
+/** A fixed window is met by the requests since it began, a sliding one by those of any second. */
+const slidingUneven = 2
 /** Each kind is so common. */
 const weights = [
   ...bursts.map(() => 1 / bursts.length),
@@ -42,7 +47,14 @@ const shortestAfterSilenceMs = 3
 /** A count may be off by part of a request, and a time by what the network varies. */
 const offBy = 0.4
 const offPart = 0.01
-/** All of the evidence together tells one whole number from the next when it is off by less than this, and by no less than a part. */
+/** Where a window begins in a silence, it has counted the same wherever it begins there. */
+const exactOffBy = 0.1
+/** Requests overtake each other on their way: what was sent so long after the refused one and served was there before it. */
+const overtakenMs = 50
+/**
+ * All of the evidence together tells one whole number from the next when it is off by less than this. It is off by no less than a part,
+ * or than the surest of it.
+ */
 const tellsWhole = 0.5
 const leastOffPart = 0.02
 const wholeOffBy = 0.1
@@ -52,52 +64,78 @@ const wholeShare = 0.7
 const leastLikely = 0.05
 
 type Told = Pick<Candidate, 'perSecond' | 'off'>
-type Span = readonly [count: number, seconds: number]
+interface Span {
+  count: number
+  seconds: number
+  servedSeconds: number
+}
 
 /** Returns the limit for each kind, from what was served before a request that was refused. */
 export function evidenceOf(all: readonly Checkpoint[], refusedMs: number): Evidence {
-  const history = all.filter(({ atMs }) => atMs <= refusedMs)
-  const total = countBetween(history, -Infinity, refusedMs)
-  // From each point on: the requests that were served, and the seconds until the refusal.
-  const spans = history.flatMap((point, at): Span[] => {
+  const untilMs = refusedMs + overtakenMs
+  const history = all.filter(({ atMs }) => atMs <= untilMs)
+  const total = countBetween(history, -Infinity, untilMs)
+  const spans = spansBefore(refusedMs, history, total)
+  const saving = [
+    ...bursts.map((burst) => between(spans, -burst, 0)),
+    ...saved.map((more) => between(spans, 1, more)),
+  ]
+  const inSecond = countBetween(history, refusedMs - windowMs - 1, untilMs)
+  const told = [
+    ...saving,
+    toldBy(inSecond, offBy + inSecond / 2 / phases),
+    ...Array.from({ length: phases }, (_, phase) => inFixedWindow(history, refusedMs, untilMs, phase)),
+  ]
+  return { perSecond: told.map(({ perSecond }) => perSecond), off: told.map(({ off }) => off) }
+}
+
+/** From each point on: what was served, the seconds until the refusal, and those until the last one that was served. */
+function spansBefore(refusedMs: number, history: readonly Checkpoint[], total: number): Span[] {
+  const servedMs = Math.min(refusedMs, history.at(-1)?.lastMs ?? refusedMs)
+  return history.flatMap((point, at): Span[] => {
     const before = history[at - 1]
     const isBeginning = !before || point.atMs - (before.lastMs ?? before.atMs) >= silenceMs
     const lastedMs = refusedMs - point.atMs
     const isLongEnough = lastedMs >= (isBeginning ? shortestAfterSilenceMs : shortestMs)
-    return isLongEnough && lastedMs < longestMs ? [[total - (before?.count ?? 0), lastedMs / 1000]] : []
+    if (!isLongEnough || lastedMs >= longestMs) return []
+    const count = total - (before?.count ?? 0)
+    return [{ count, seconds: lastedMs / 1000, servedSeconds: (servedMs - point.atMs) / 1000 }]
   })
-  const saving = [
-    ...bursts.map((burst) => between(spans, ([count, seconds]) => [count - burst, seconds])),
-    ...saved.map((more) => between(spans, ([count, seconds]) => [count + 1, seconds + more])),
-  ]
-  const counted = [
-    countBetween(history, refusedMs - windowMs - 1, refusedMs),
-    ...Array.from({ length: phases }, (_, phase) => inFixedWindow(history, refusedMs, phase)),
-  ]
-  return {
-    perSecond: [...saving.map(([perSecond]) => perSecond), ...counted],
-    off: [
-      ...saving.map(([, off]) => off),
-      ...counted.map((count) => (count > 0 ? offBy + count / 2 / phases : 0)),
-    ],
-  }
 }
 
 /** The last request was refused, so the limit is below the one number; the one before was served, so it is above the other. */
-function between(spans: readonly Span[], share: (span: Span) => Span): [perSecond: number, off: number] {
-  const shares = spans.map(share)
-  const most = Math.max(0, ...shares.map(([count, seconds]) => count / seconds))
-  const least = Math.max(0, ...shares.map(([count, seconds]) => (count - 1) / seconds))
-  return [(most + least) / 2, (most - least) / 2]
+function between(spans: readonly Span[], moreRequests: number, moreSeconds: number): Told {
+  const highest = (shares: readonly number[]) => shares.reduce((most, one) => (one > most ? one : most), 0)
+  const most = highest(spans.map(({ count, seconds }) => (count + moreRequests) / (seconds + moreSeconds)))
+  const served = spans.filter(({ servedSeconds }) => servedSeconds > 0)
+  const least = highest(
+    served.map(({ count, servedSeconds }) => (count - 1 + moreRequests) / (servedSeconds + moreSeconds)),
+  )
+  return toldBy((most + least) / 2, Math.abs(most - least) / 2)
 }
 
-function inFixedWindow(history: readonly Checkpoint[], refusedMs: number, phase: number): number {
+function inFixedWindow(
+  history: readonly Checkpoint[],
+  refusedMs: number,
+  untilMs: number,
+  phase: number,
+): Told {
   const sinceMs = (refusedMs - ((phase + 0.5) * windowMs) / phases) % windowMs
-  const beganMs = refusedMs - (sinceMs < 0 ? sinceMs + windowMs : sinceMs)
-  const limit = countBetween(history, beganMs - 1, refusedMs)
-  const before = countBetween(history, beganMs - windowMs - 1, beganMs - 1)
-  return before <= limit + 1 ? limit : 0
+  const beganMs = refusedMs - (sinceMs < 0 ? sinceMs + windowMs : sinceMs) - 1
+  const limit = countBetween(history, beganMs, untilMs)
+  const before = countBetween(history, beganMs - windowMs, beganMs)
+  if (before > limit + 1) return { perSecond: 0, off: 0 }
+  const placeMs = windowMs / phases
+  const isSilent =
+    countBetween(history, beganMs - placeMs / 2, Math.min(refusedMs, beganMs + placeMs / 2)) === 0
+  return isSilent ? { perSecond: limit, off: exactOffBy } : toldBy(limit, offBy + limit / 2 / phases)
 }
+
+/** As far off as the network varies, besides. */
+const toldBy = (perSecond: number, off: number): Told => ({
+  perSecond,
+  off: Math.hypot(off, offPart * perSecond),
+})
 
 /** The limit, if it is a bucket that saves up a second's worth: hardly any kind explains a refusal by a lower one. */
 export function ofBucket(evidence: Evidence | undefined): number {
@@ -109,15 +147,18 @@ export function windowsOf({ perSecond }: Evidence): readonly number[] {
   return perSecond.slice(-phases)
 }
 
-/** Returns the limits that explain all of the evidence. */
-export function candidates(all: readonly Evidence[]): Candidate[] {
+/** Returns the limits that explain all of the evidence, where it is off by so many times as much as usual. */
+export function candidates(all: readonly Evidence[], times = 1): Candidate[] {
   return weights.flatMap((weight, kind) => {
-    const told = all.map((one): Told => ({ perSecond: one.perSecond[kind] ?? 0, off: one.off[kind] ?? 0 }))
+    const told = all.map((one): Told => ({
+      perSecond: one.perSecond[kind] ?? 0,
+      off: times * (one.off[kind] ?? 0),
+    }))
     if (told.length === 0 || told.some(({ perSecond }) => perSecond <= 0)) return []
-    const varying = told.map((one) => ({ ...one, off: Math.hypot(one.off, offPart * one.perSecond) }))
-    const { mean, off } = meanOf(varying)
-    const apart = varying.reduce((sum, one) => sum + ((one.perSecond - mean) / one.off) ** 2, 0)
-    return wholeNumbers(told, { perSecond: mean, off, weight: weight * Math.exp(-apart / 2) })
+    const { mean, off } = meanOf(told)
+    const apart = told.reduce((sum, one) => sum + ((one.perSecond - mean) / one.off) ** 2, 0)
+    const uneven = kind === sliding ? slidingUneven : 1
+    return wholeNumbers(told, { perSecond: mean, off, weight: weight * Math.exp(-apart / 2), uneven })
   })
 }
 
@@ -131,7 +172,7 @@ function meanOf(told: readonly Told[]): { mean: number; off: number } {
 /** Most limits are a whole number a second. Where the evidence tells one from the next, it is shared out among those that it may be. */
 function wholeNumbers(told: readonly Told[], one: Candidate): Candidate[] {
   const { mean, off: meanOff } = meanOf(told)
-  const off = Math.max(meanOff, leastOffPart * mean)
+  const off = Math.max(meanOff, Math.min(leastOffPart * mean, ...told.map((each) => each.off)))
   if (off > tellsWhole) return [one]
   const from = Math.max(1, Math.round(mean - 2 * off))
   const near = Array.from({ length: Math.round(mean + 2 * off) - from + 1 }, (_, index) => ({
@@ -141,6 +182,10 @@ function wholeNumbers(told: readonly Told[], one: Candidate): Candidate[] {
   }))
   const sum = near.reduce((all, { weight }) => all + weight, 0)
   if (sum <= leastLikely) return [one]
-  const whole = near.map((each) => ({ ...each, weight: (wholeShare * one.weight * each.weight) / sum }))
+  const whole = near.map((each) => ({
+    ...one,
+    ...each,
+    weight: (wholeShare * one.weight * each.weight) / sum,
+  }))
   return [{ ...one, weight: (1 - wholeShare) * one.weight }, ...whole]
 }

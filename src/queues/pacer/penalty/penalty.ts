@@ -90,7 +90,7 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
   if (mayBeWindow(open, before, block, lastedMs)) {
     // The next refusal at another pace comes after another time, and tells.
     const suspicion = { ...times, lengthMs, evidence, growth: tieGrowth }
-    const rate = (before.pulses && choose(evidence, lengthMs)?.perSecond) ?? open.rate
+    const rate = (before.pulses && choose(evidence, lengthMs, open.way.variesMs)?.perSecond) ?? open.rate
     return { ...withMeasuredRate(open, tieFrom * rate, tieGrowth), suspicion }
   }
   const learner = { ...open, phase: 'hold' as const, suspicion: null }
@@ -186,7 +186,7 @@ function withEvidence(
   evidence: readonly Evidence[],
   refused: Omit<Penalty, 'evidence' | 'growth' | 'ceiling' | 'testAfter'>,
 ): Learner {
-  const choice = choose(evidence, refused.lengthMs)
+  const choice = choose(evidence, refused.lengthMs, learner.way.variesMs)
   const open = { ...learner, okRun: 0, refusedRun: null }
   const within = (perSecond: number) => Math.min(highest(refused), Math.max(refused.leastRate, perSecond))
   if (choice) {

@@ -1,18 +1,15 @@
 /**
- * The search for the limit behind a door that a refusal closes: all requests of a second are sent in one short pulse, and each pulse has
- * more of them. A window of a second has then counted exactly what its pulse was served, wherever it begins; even requests leave
- * open how many of them were sent since the window began.
+ * The search for the limit behind a door that a refusal closes: all requests of a second are sent in one short pulse. A window of a
+ * second has then counted exactly what its pulse was served, wherever it begins; even requests leave open how many of them were sent
+ * since the window began.
  */
 import type { Learner, Outcome, Pulses, Suspicion } from '../learner.ts'
 import { fineMs, type WindowPace } from '../token.ts'
-import { windowMs, windowsOf, type Evidence } from './evidence.ts'
+import { ofBucket, windowMs, windowsOf, type Evidence } from './evidence.ts'
 
-/** A longer pulse tells nothing of evenly spaced limits that the ramp has not told: both refuse where the same number is too many. */
+/** The second pulse takes so long, and longer at high rates, since permits are no nearer than fine ones. */
 const shortestMs = 200
-/** It grows by as much until it is refused, mostly. */
-const roomToGrow = 1.5
-/** The first pulse is a little less than the least window that explains the ramp's refusal. */
-const firstPart = 0.95
+/** The second pulse is more than any window that explains the ramp's refusal: where it is refused, is the limit. Further ones grow by it. */
 const growth = 0.12
 const fewest = 2
 /** An evenly spaced limit is up to twice the window that explains the ramp's refusal, and is refused by pulses much sooner. */
@@ -22,25 +19,34 @@ const usedPart = 0.8
 
 /**
  * Returns pulses where no window that explains the refusal begins: in the middle of the longest stretch of a second that has none.
- * Requests leave so long after their permit as they are prepared. No pulse is less than `least`.
+ * Requests leave so long after their permit as they are prepared. The first pulse is what a bucket serves that explains the refusal,
+ * and leaves it nearly empty: it refuses the second pulse sooner than any window that has served the first. No pulse is less than
+ * `least`.
  */
 export function pulsesAfter(evidence: Evidence, afterMs: number, preparedMs: number, least: number): Pulses {
   const windows = windowsOf(evidence)
-  const limits = windows.filter((limit) => limit > 0)
+  const bucket = ofBucket(evidence)
   const { from, length } = longestStretch(windows.map((limit) => limit === 0))
-  const first = limits.length === 0 ? fewest : firstPart * Math.min(...limits)
+  const second = Math.ceil(Math.max(fewest, bucket, (1 + growth) * Math.max(...windows)))
+  const intervalMs = Math.max(fineMs, shortestMs / second)
+  const first = Math.min(second, servedByBucket(bucket, intervalMs))
   const count = Math.ceil(Math.max(fewest, first, least))
-  const lengthMs = Math.max(shortestMs, fineMs * roomToGrow * count)
   const middleMs = ((from + length / 2) * windowMs) / windows.length
-  const placeMs = middleMs - lengthMs / 2 - preparedMs
+  const placeMs = middleMs - (second * intervalMs) / 2 - preparedMs
   return {
     fromMs: afterMs + modulo(placeMs - afterMs, windowMs),
-    lengthMs,
+    intervalMs,
     index: 0,
     count,
     next: count,
-    most: mostTimes * Math.max(count, ...limits),
+    most: mostTimes * Math.max(count, second),
   }
+}
+
+/** A bucket that is full, and fills meanwhile. */
+function servedByBucket(perSecond: number, intervalMs: number): number {
+  const filled = (perSecond * intervalMs) / 1_000
+  return filled < 1 ? Math.floor(perSecond / (1 - filled)) : Infinity
 }
 
 /** Around the circle. */
@@ -72,7 +78,10 @@ export function servedPulse(before: Pulses, { atMs, places }: Pick<Outcome, 'atM
   const pulses = index > before.index ? { ...before, index, count: before.next } : before
   const ordinal = places.find(({ anchorMs }) => anchorMs === pulses.fromMs)?.ordinal ?? 0
   if (ordinal < usedPart * pulses.count) return pulses
-  return { ...pulses, next: Math.max(pulses.count + 1, Math.round(pulses.count * (1 + growth))) }
+  return {
+    ...pulses,
+    next: Math.max(pulses.count + 1, pulses.most / mostTimes, Math.round(pulses.count * (1 + growth))),
+  }
 }
 
 /** No refusal will end the search: no limit explains the first one, or all is asked for that may be. */
@@ -85,16 +94,16 @@ export function isSearched({ count, next, most }: Pulses, mostPerSecond: number)
  * nearer than permits that are taken one by one: taken in blocks, they would not be counted as they are used.
  */
 export function pulsePace(pulses: Pulses): { intervalMs: number; windows: WindowPace[] } {
-  const { fromMs, index, count, next } = pulses
+  const { fromMs, intervalMs, index, count, next } = pulses
   return {
-    intervalMs: Math.max(fineMs, pulses.lengthMs / next),
+    intervalMs,
     windows: [{ anchorMs: fromMs, lengthMs: windowMs, limit: next, capIndex: index, cap: count }],
   }
 }
 
 /** Requests a second, within a pulse. */
 export function pulseRate(pulses: Pulses): number {
-  return 1_000 / pulsePace(pulses).intervalMs
+  return 1_000 / pulses.intervalMs
 }
 
 /** Without pulses where the bound is below the least one. */
