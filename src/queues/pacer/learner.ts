@@ -110,8 +110,8 @@ export interface Pulses {
   count: number
   /** Those of each pulse after it. */
   next: number
-  /** Beyond it, no limit explains the first refusal any more. */
-  most: number
+  /** Those of the second one at least: more than any window serves that explains the first refusal. */
+  second: number
 }
 
 /** The place where the limit was met last: refusals in consecutive slots, or of one moment, are of one edge. Totals are those before it. */

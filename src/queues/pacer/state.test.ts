@@ -168,6 +168,14 @@ describe('learn', () => {
     expect(readLearner(JSON.stringify(older), settings)).toEqual(holding())
     const suspicion = { lengthMs: 5_000, evidence: [], pulses: { fromMs: 0, lengthMs: 200, count: 20 } }
     expect(readLearner(JSON.stringify({ ...holding(), suspicion }), settings).suspicion).toBeNull()
+    const pulses = { fromMs: 0, intervalMs: 7, index: 0, count: 20, next: 20, second: 30 }
+    const times = { sinceMs: 0, endedAtMs: 1, resumedAtMs: 1 }
+    const searching = {
+      ...holding(),
+      suspicion: { ...suspicion, ...times, pulses },
+      way: { tookMs: 9, variesMs: 2, trials: 7 },
+    }
+    expect(readLearner(JSON.stringify(searching), settings)).toEqual(searching)
     const { latest, ...flight } = { ...unlimited, limit: 6 }
     const { loweredAtMs, ...window } = newWindow(start, 60_000, 300)
     expect({ latest, loweredAtMs }).toEqual({ latest: [], loweredAtMs: 0 })

@@ -3,9 +3,8 @@ import { candidates, type Candidate, type Evidence } from './evidence.ts'
 
 /** Even requests at the limit itself are refused now and then: their way varies. */
 const margin = 0.015
-/** Requests arrive no more evenly than this, in parts of a second, and what a slow trial tells is believed up to the other. */
+/** Requests arrive no more evenly than this, in parts of a second. */
 const leastUneven = 0.004
-const mostUneven = 0.02
 /** Less than this in all explains nothing: the limit has changed since the oldest refusal. */
 const leastExplained = 0.002
 /** Two refusals that no limit explains were off by more than usual: the way to the server varies. */
@@ -44,8 +43,11 @@ function chooseOf(
   evidence: readonly Evidence[],
   { penaltyMs, variesMs }: { penaltyMs: number; variesMs: number },
 ): Choice {
-  const uneven = Math.min(mostUneven, Math.max(leastUneven, variesMs / 1000))
-  const likely = all.map((one) => ({ ...one, off: Math.max(one.off, uneven * one.uneven * one.perSecond) }))
+  const uneven = Math.max(leastUneven, variesMs / 1000)
+  const likely = all.map((one) => ({
+    ...one,
+    off: Math.max(one.off, uneven * one.unevenTimes * one.perSecond),
+  }))
   const sum = total(likely)
   const refused = afterRefusal - penaltyMs / worthMs
   const worth = (rate: number) =>

@@ -88,7 +88,7 @@ describe('what two refusals tell', () => {
     for (const rate of [40, 70])
       for (const burst of [1, 3, 5]) {
         const { perSecond, off } = refusalOf(evenlySpaced(rate, burst), 100_000, 5, Math.log(4), true)
-        expect(Math.abs(perSecond[burst]! / rate - 1)).toBeLessThan(0.06)
+        expect(Math.abs(perSecond[burst]! / rate - 1)).toBeLessThan(0.02)
         expect(off[burst]! / rate).toBeLessThan(0.04)
       }
   })
@@ -101,13 +101,11 @@ describe('what two refusals tell', () => {
     expect(choose([told(50), told(20)], 20_000)).toBeUndefined()
   })
 
-  it('is used more carefully where requests arrive unevenly, and a very slow trial is not believed', () => {
+  it('is used more carefully where requests arrive unevenly', () => {
     const limit = limits.fixed!(40, 5)
     const evidence = [refusalOf(limit, 100_000, 5, Math.log(4)), refusalOf(limit, 120_000, 20, 0.3)]
     const rate = (variesMs: number) => choose(evidence, 20_000, variesMs)!.perSecond
     expect(rate(15)).toBeLessThan(rate(2))
-    expect(rate(10_000)).toBe(rate(20))
-    expect(rate(10_000)).toBeGreaterThan(30)
   })
 
   it('is used more carefully where a refusal costs more', () => {

@@ -14,8 +14,8 @@ export interface Candidate {
   perSecond: number
   off: number
   weight: number
-  /** Requests that arrive unevenly are refused that much sooner. */
-  uneven: number
+  /** Requests that arrive unevenly are refused so many times as soon. */
+  unevenTimes: number
 }
 
 export const windowMs = 1000
@@ -50,10 +50,10 @@ const offPart = 0.01
 /** Where a window begins in a silence, it has counted the same wherever it begins there. */
 const exactOffBy = 0.1
 /** Requests overtake each other on their way: what was sent so long after the refused one and served was there before it. */
-const overtakenMs = 50
+export const overtakenMs = 50
 /**
- * All of the evidence together tells one whole number from the next when it is off by less than this. It is off by no less than a part,
- * or than the surest of it.
+ * All of the evidence together tells one whole number from the next when it is off by less than this. It is taken to be off by a part
+ * at least, but for exact counts.
  */
 const tellsWhole = 0.5
 const leastOffPart = 0.02
@@ -157,8 +157,8 @@ export function candidates(all: readonly Evidence[], times = 1): Candidate[] {
     if (told.length === 0 || told.some(({ perSecond }) => perSecond <= 0)) return []
     const { mean, off } = meanOf(told)
     const apart = told.reduce((sum, one) => sum + ((one.perSecond - mean) / one.off) ** 2, 0)
-    const uneven = kind === sliding ? slidingUneven : 1
-    return wholeNumbers(told, { perSecond: mean, off, weight: weight * Math.exp(-apart / 2), uneven })
+    const unevenTimes = kind === sliding ? slidingUneven : 1
+    return wholeNumbers(told, { perSecond: mean, off, weight: weight * Math.exp(-apart / 2), unevenTimes })
   })
 }
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { addSuccess } from '../history.ts'
+import type { Outcome } from '../learner.ts'
 import { evenlySpaced, withPenalty } from '../shapes.ts'
 import { fixedWindow, seeded, simulate, type HiddenLimit } from '../simulation.ts'
 import { paceOf } from '../state.ts'
+import { penaliseAgain } from './penalty.ts'
 
 const run = (limit: (random: () => number) => HiddenLimit, seconds: number) =>
   simulate({ seed: 7, limit, permitted: (a, b) => (b - a) / 50, durationMs: seconds * 1000, outboundMs: 2 })
@@ -56,6 +59,20 @@ describe('a refusal that closes the door', () => {
     expect(refused.length).toBeGreaterThan(5)
     expect(Math.max(...refused)).toBeLessThan(1)
     expect(Math.min(...refused)).toBeGreaterThanOrEqual(0.25)
+  })
+
+  it('is explained anew when what overtook the refused request is told late', () => {
+    const { learner } = run(() => withPenalty(evenlySpaced(20, 3), 5_000), 60)
+    const penalty = learner.penalty!
+    const told = (afterMs: number) => {
+      const sentAtMs = penalty.refusedMs + afterMs
+      const late: Outcome = { atMs: sentAtMs + 300, sentAtMs, kind: 'ok', epoch: 0, places: [], busy: true }
+      const known = { ...learner, history: addSuccess(learner.history, sentAtMs, { isFine: true }) }
+      return penaliseAgain(known, penalty, late).penalty!.evidence.at(-1)!.perSecond
+    }
+    const before = penalty.evidence.at(-1)!.perSecond
+    expect(told(30)).not.toEqual(before)
+    expect(told(60)).toEqual(before)
   })
 
   it('is followed by even spacing, once it is known', () => {

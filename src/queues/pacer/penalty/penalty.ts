@@ -6,7 +6,7 @@ import { countBetween } from '../history.ts'
 import type { Block, Learner, Outcome, Penalty, Pulses, Suspicion } from '../learner.ts'
 import { withMeasuredRate } from '../rate.ts'
 import { candidateWindowMs } from '../windows.ts'
-import { evidenceOf, ofBucket, type Evidence } from './evidence.ts'
+import { evidenceOf, ofBucket, overtakenMs, type Evidence } from './evidence.ts'
 import { choose } from './choice.ts'
 import { isSearched, pulseRate, pulsesAfter, pulsesOf, servedPulse } from './pulses.ts'
 
@@ -173,10 +173,10 @@ export function penalise(learner: Learner, penalty: Penalty, refusal: Outcome): 
   }
 }
 
-/** A request from before the last refusal was served: the more of them were, the higher the limit. */
+/** A request from before the last refusal, or one that overtook it, was served: the more of them were, the higher the limit. */
 export function penaliseAgain(learner: Learner, penalty: Penalty, late: Outcome): Learner {
   const { refusedMs, refusedRate, evidence, lengthMs, resumedAtMs, early, leastRate } = penalty
-  if (late.sentAtMs > refusedMs || late.atMs > refusedMs + lateMs) return learner
+  if (late.sentAtMs > refusedMs + overtakenMs || late.atMs > refusedMs + lateMs) return learner
   const known = [...evidence.slice(0, -1), evidenceOf(learner.history, refusedMs)]
   return withEvidence(learner, known, { refusedMs, refusedRate, lengthMs, resumedAtMs, early, leastRate })
 }

@@ -9,7 +9,7 @@ import { ofBucket, windowMs, windowsOf, type Evidence } from './evidence.ts'
 
 /** The second pulse takes so long, and longer at high rates, since permits are no nearer than fine ones. */
 const shortestMs = 200
-/** The second pulse is more than any window that explains the ramp's refusal: where it is refused, is the limit. Further ones grow by it. */
+/** The second pulse is so much more than any window serves that explains the ramp's refusal, and each one after it than the one before. */
 const growth = 0.12
 const fewest = 2
 /** An evenly spaced limit is up to twice the window that explains the ramp's refusal, and is refused by pulses much sooner. */
@@ -27,7 +27,7 @@ export function pulsesAfter(evidence: Evidence, afterMs: number, preparedMs: num
   const windows = windowsOf(evidence)
   const bucket = ofBucket(evidence)
   const { from, length } = longestStretch(windows.map((limit) => limit === 0))
-  const second = Math.ceil(Math.max(fewest, bucket, (1 + growth) * Math.max(...windows)))
+  const second = Math.ceil(Math.max(fewest, least, bucket, (1 + growth) * Math.max(...windows)))
   const intervalMs = Math.max(fineMs, shortestMs / second)
   const first = Math.min(second, servedByBucket(bucket, intervalMs))
   const count = Math.ceil(Math.max(fewest, first, least))
@@ -39,11 +39,11 @@ export function pulsesAfter(evidence: Evidence, afterMs: number, preparedMs: num
     index: 0,
     count,
     next: count,
-    most: mostTimes * Math.max(count, second),
+    second,
   }
 }
 
-/** A bucket that is full, and fills meanwhile. */
+/** By a bucket that is full, and fills meanwhile. It may serve one less. */
 function servedByBucket(perSecond: number, intervalMs: number): number {
   const filled = (perSecond * intervalMs) / 1_000
   return filled < 1 ? Math.floor(perSecond / (1 - filled)) : Infinity
@@ -80,13 +80,14 @@ export function servedPulse(before: Pulses, { atMs, places }: Pick<Outcome, 'atM
   if (ordinal < usedPart * pulses.count) return pulses
   return {
     ...pulses,
-    next: Math.max(pulses.count + 1, pulses.most / mostTimes, Math.round(pulses.count * (1 + growth))),
+    next: Math.max(pulses.count + 1, pulses.second, Math.round(pulses.count * (1 + growth))),
   }
 }
 
-/** No refusal will end the search: no limit explains the first one, or all is asked for that may be. */
-export function isSearched({ count, next, most }: Pulses, mostPerSecond: number): boolean {
-  return next > most || (next > count && count >= Math.floor(mostPerSecond))
+/** No refusal will end the search: no limit explains the first one, a pulse takes a second, or all is asked for that may be. */
+export function isSearched({ count, next, second, intervalMs }: Pulses, mostPerSecond: number): boolean {
+  const isLarge = next > mostTimes * second || next * intervalMs > windowMs
+  return isLarge || (next > count && count >= Math.floor(mostPerSecond))
 }
 
 /**
