@@ -47,7 +47,7 @@ const shortestAfterSilenceMs = 3
 /** A count may be off by part of a request, and a time by what the network varies. */
 const offBy = 0.4
 const offPart = 0.01
-/** Where a window begins in a silence, it has counted the same wherever it begins there. */
+/** A window that begins in a silence has counted the same wherever it begins there. */
 const exactOffBy = 0.1
 /** Requests overtake each other on their way: what was sent so long after the refused one and served was there before it. */
 export const overtakenMs = 50

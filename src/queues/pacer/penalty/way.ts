@@ -1,10 +1,10 @@
 /**
- * How evenly requests arrive. They leave in even intervals, but their way to the server varies, as does the time until a process gets to
+ * Requests arrive unevenly: they leave in even intervals, but their way to the server varies, as does the time until a process gets to
  * them, and it is longer for one process than for another. A refused trial is answered at once, so what trials take varies by all of
  * that, and by little else.
  */
 export interface Way {
-  /** How long the last trial took, and by how much that varies from one to the next: the root of the mean square. */
+  /** The last trial took so long, and that varies by so much from one to the next: the root of the mean square. */
   tookMs: number
   variesMs: number
   trials: number
