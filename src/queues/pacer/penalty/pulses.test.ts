@@ -15,18 +15,20 @@ import { percent, show } from '../simulation.fixture.ts'
 import { evidenceOf } from './evidence.ts'
 import { isSearched, pulsePace, pulsesAfter, pulsesOf, servedPulse, withinBound } from './pulses.ts'
 
+const aSecond = (rate: number): LimitKind => ({ limitAt: () => rate, windowMs: 1_000 })
+
 /** A ramp that doubles each half second, until it is refused. */
 function ramp(limit: number, seed: number) {
   const phaseMs = 1_000 * seeded(seed)()
-  return rampTo(fixedWindow({ limitAt: () => limit, windowMs: 1_000 }, seeded(seed)), phaseMs)
+  return { evidence: rampTo(fixedWindow(aSecond(limit), seeded(seed))), phaseMs }
 }
 
-function rampTo(admits: HiddenLimit, phaseMs: number) {
+function rampTo(admits: HiddenLimit) {
   let history: Checkpoint[] = []
   let atMs = 100_000
   for (let rate = 5; ; rate *= 1 + Math.log(4) / rate) {
     atMs += 1_000 / rate
-    if (!admits(atMs)) return { evidence: evidenceOf(history, atMs), phaseMs }
+    if (!admits(atMs)) return evidenceOf(history, atMs)
     history = addSuccess(history, atMs, { isFine: true })
   }
 }
@@ -54,8 +56,8 @@ describe('pulses after a first refusal', () => {
   })
 
   it.each([15, 40])('are what a bucket of %i a second serves, and then more than it has left', (rate) => {
-    const bucket = tokenBucket({ limitAt: () => rate, windowMs: 1_000 })
-    const { evidence } = rampTo(bucket, 0)
+    const bucket = tokenBucket(aSecond(rate))
+    const evidence = rampTo(bucket)
     const { fromMs, intervalMs, count, second } = pulsesAfter(evidence, 130_000, 0, 0)
     // The requests of a pulse that are served before one is refused.
     const served = (pulse: number, requests: number) => {
@@ -154,7 +156,6 @@ describe('pulses after a first refusal', () => {
   })
 })
 
-const aSecond = (rate: number): LimitKind => ({ limitAt: () => rate, windowMs: 1_000 })
 const kinds = {
   'a fixed window': (rate: number, random: () => number) => fixedWindow(aSecond(rate), random),
   'a sliding window': (rate: number) => slidingWindow(aSecond(rate)),
