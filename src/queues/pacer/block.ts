@@ -2,7 +2,7 @@
  * A block: the server refuses every request, so only single trials are sent. The pacer learns how long the block lasts.
  */
 import { countBetween } from './history.ts'
-import { restedPart, type Block, type Learner, type Outcome } from './learner.ts'
+import { restedPart, type Block, type Learner, type Outcome, type Suspicion } from './learner.ts'
 import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty/penalty.ts'
 import { afterTrial } from './penalty/way.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
@@ -39,6 +39,9 @@ const firstTrialGapMs = 250
 const firstTrialGap = 6
 /** A ramp that was refused this low has met a limit of about ten a second: half of a window of a second is over with the first trial. */
 const slowRamp = { below: 45, gapMs: 500 }
+const leastTrialGapMs = 100
+/** A second penalty ends when the first one did, or by so much later. */
+const laterMs = 500
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
   const block: Block = {
@@ -76,14 +79,15 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
   const ends = learner.windows
     .map((w) => w.anchorMs + (currentIndex(w, block.sinceMs) + 1) * w.lengthMs + 50)
     .filter((end) => end > nowMs)
-  const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs, learner)
+  const usualMs = ends.length > 0 ? Math.max(leastTrialGapMs, lastedMs * 2) : unknownGapMs(lastedMs, learner)
+  const gap = learner.suspicion ? Math.min(usualMs, suspectedGapMs(lastedMs, learner.suspicion)) : usualMs
   const { retryAfterMs } = refusal
   // An announced end that was refused again was wrong: the trials then grow apart as they do without it.
   const leastMs = block.isAnnounced ? Math.min(gap, longestGapMs) : 0
   const nextTrialMs =
     retryAfterMs !== undefined ? nowMs + Math.max(retryAfterMs, leastMs) : Math.min(nowMs + gap, ...ends)
   const isAnnounced = block.isAnnounced || retryAfterMs !== undefined
-  return { ...block, isAnnounced, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
+  return { ...block, isAnnounced, nextTrialMs, trialGapMs: Math.max(leastTrialGapMs, nextTrialMs - nowMs) }
 }
 
 /**
@@ -94,8 +98,14 @@ function unknownGapMs(lastedMs: number, { blockEndedMs, rate }: Learner): number
   const isFirst = blockEndedMs === 0 && lastedMs < shortBlockMs
   const fewerMs = isFirst ? firstGapMs(lastedMs, rate) : 0
   if (lastedMs > minuteMs && lastedMs < minuteMs + longestPenaltyMs) return longestPenaltyMs
-  if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5, fewerMs))
+  if (lastedMs < 90_000) return Math.min(1000, Math.max(leastTrialGapMs, lastedMs / 5, fewerMs))
   return Math.min(longestGapMs, Math.max(1000, lastedMs / 20))
+}
+
+/** The trials of a first penalty have left open by up to a second when it ended. Each tenth of that counts in a run of a few minutes. */
+function suspectedGapMs(lastedMs: number, { leastMs = Infinity, lengthMs }: Suspicion): number {
+  if (lastedMs < leastMs) return Math.max(leastTrialGapMs, leastMs - lastedMs)
+  return lastedMs < lengthMs + laterMs ? leastTrialGapMs : Infinity
 }
 
 function firstGapMs(lastedMs: number, rate: number): number {

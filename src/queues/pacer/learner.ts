@@ -84,9 +84,10 @@ export interface Penalty {
   leastRate: number
 }
 
-/** The last block, when it may have been a penalty. A second one of the same length tells. */
+/** The last block, when it may have been a penalty. It lasted for `leastMs` to `lengthMs`. A second one of the same length tells. */
 export interface Suspicion {
   lengthMs: number
+  leastMs?: number
   sinceMs: number
   endedAtMs: number
   /** When that is known, and requests are sent again. */
@@ -246,8 +247,7 @@ export function readLearner(text: string, settings: LearnerSettings): Learner {
   }
 }
 
-const isSuspicion = ({ evidence, pulses }: Partial<Suspicion>) =>
-  evidence && (!pulses || 'intervalMs' in pulses)
+const isSuspicion = ({ evidence, pulses }: Suspicion) => evidence && (!pulses || 'intervalMs' in pulses)
 
 /** Nothing is to be sent until then, on the clock of Redis. */
 export function pausedUntilMs({ block, notBeforeMs }: Learner): number {

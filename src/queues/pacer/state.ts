@@ -63,6 +63,8 @@ import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } fr
 const restMs = 600_000
 /** The usual time from a permit to its request leaving is a mean of the last ten or so. */
 const preparedPart = 0.1
+/** A rate that has risen so many times has many more under way. */
+const farRisen = 1.9
 
 export function learn(before: Learner, reported: Outcome, settings: LearnerSettings): Learner {
   const outcome = believable(reported)
@@ -93,10 +95,15 @@ function withFlight(learner: Learner, outcome: Outcome): Learner {
     atMs,
     isServed: outcome.kind === 'ok',
     isFull,
-    isRestless: isRestless(learner.unrest, outcome.atMs),
+    isRestless: isRestless(learner.unrest, outcome.atMs) || hasRisen(learner),
   })
   const next = { ...learner, flight }
   return flight.limit > 0 && learner.flight.limit === 0 ? freeRate(next) : next
+}
+
+/** Requests that were served before the rate rose had fewer beside them, under any limit. */
+function hasRisen({ phase, rate, probeFrom }: Learner): boolean {
+  return phase === 'probe' && probeFrom !== null && rate > farRisen * probeFrom
 }
 
 /** The refusals had another cause than the rate: it doubles every second until it is refused. */

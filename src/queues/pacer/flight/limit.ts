@@ -89,6 +89,8 @@ const mostLatest = 10
 const mostSamples = 4_000
 
 const firstTestAfter = 60
+/** Each test that was refused is a refusal for nothing: the next one comes after so many times as many requests. */
+const rarer = 3
 const mostTestAfter = 4_000
 const testsToPass = 3
 const testTimeoutMs = 4_000
@@ -275,7 +277,7 @@ function refusedBeyond(flight: Flight, sentMs: number): Flight {
 }
 
 function testedLess({ usualTestAfter }: Flight): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
-  const after = Math.min(mostTestAfter, Math.max(firstTestAfter, 2 * usualTestAfter))
+  const after = Math.min(mostTestAfter, Math.max(firstTestAfter, rarer * usualTestAfter))
   return { testAfter: after, usualTestAfter: after }
 }
 

@@ -9,13 +9,13 @@ import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
 
-/** The first look comes after so many requests, each next one after so many times as many. */
+/** The first look comes after so many requests, each next one after so many times as many: most that are refused tell what the one before told. */
 const firstOks = 120
 /** The first half minute of a run is spent on finding the level. */
 const settlesMs = 25_000
-const rarer = 1.5
+const rarer = 1.75
 /** An even spacing and a sliding window refuse every look at once: the first that is refused so after so many others is the last. */
-const fewest = 3
+const fewest = 2
 /** So many are never survived. */
 const enough = 50
 /** A look is not taken directly after a refusal: a bucket is empty then. */
@@ -114,6 +114,10 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
   }
   if (tookMs >= lateMs)
     return { ...ended, unrest: noteRisen(learner.unrest, atMs), phase: 'probe', probeFrom: looks.from }
-  if (!isOfLevel) return withMeasuredRate(ended, looks.from, growthPerSecond)
+  if (!isOfLevel) {
+    // The rate before the look has held for a while: a level above it is not believed when the climb from there is refused.
+    const unrest = { ...learner.unrest, level: Math.min(learner.unrest.level, looks.from) }
+    return withMeasuredRate({ ...ended, unrest }, looks.from, growthPerSecond)
+  }
   return isAtOnce || learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended
 }

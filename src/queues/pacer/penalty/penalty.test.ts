@@ -9,6 +9,23 @@ import { penaliseAgain } from './penalty.ts'
 const run = (limit: (random: () => number) => HiddenLimit, seconds: number) =>
   simulate({ seed: 7, limit, permitted: (a, b) => (b - a) / 50, durationMs: seconds * 1000, outboundMs: 2 })
 
+/** Returns how long after each of the first two openings of a door a request was served. */
+function lateAtOpening(closedMs: number): number[] {
+  const late: number[] = []
+  let openMs = 0
+  run((random) => {
+    const inner = fixedWindow({ limitAt: () => 30, windowMs: 1_000 }, random)
+    return (atMs) => {
+      if (atMs < openMs) return false
+      if (openMs > 0 && late.length < 2) late.push(atMs - openMs)
+      const isServed = inner(atMs)
+      openMs = isServed ? 0 : atMs + closedMs
+      return isServed
+    }
+  }, 100)
+  return late
+}
+
 describe('a refusal that closes the door', () => {
   it('is known by its length after two of them, and then hardly ever made again', () => {
     const { learner, between } = run(() => withPenalty(evenlySpaced(20, 3), 5_000), 240)
@@ -59,6 +76,16 @@ describe('a refusal that closes the door', () => {
     expect(refused.length).toBeGreaterThan(5)
     expect(Math.max(...refused)).toBeLessThan(1)
     expect(Math.min(...refused)).toBeGreaterThanOrEqual(0.25)
+  })
+
+  // Trials of a long block are a second apart: half of that was lost at the end of the second one too.
+  it('is found open within a fifth of a second, once its length is about known', () => {
+    for (const closedMs of [9_350, 20_600, 29_700]) {
+      const opened = lateAtOpening(closedMs)
+      expect(opened).toHaveLength(2)
+      expect(opened[0], `${closedMs} ms`).toBeLessThan(1_050)
+      expect(opened[1], `${closedMs} ms`).toBeLessThan(200)
+    }
   })
 
   it('is explained anew when what overtook the refused request is told late', () => {

@@ -69,7 +69,8 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
   const before = open.suspicion
   const told = evidenceOf(open.history, block.sinceMs)
   const evidence = [...(before?.evidence ?? []), told]
-  const times = { sinceMs: block.sinceMs, endedAtMs: ok.sentAtMs, resumedAtMs: ok.atMs }
+  const leastMs = block.lastFailMs - block.sinceMs
+  const times = { sinceMs: block.sinceMs, endedAtMs: ok.sentAtMs, resumedAtMs: ok.atMs, leastMs }
   if (!before) {
     const suspicion = { ...times, lengthMs: lastedMs, evidence }
     if (open.rate > likelyCounted) {
