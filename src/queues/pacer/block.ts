@@ -2,7 +2,7 @@
  * A block: the server refuses every request, so only single trials are sent. The pacer learns how long the block lasts.
  */
 import { countBetween } from './history.ts'
-import { restedPart, type Block, type Learner, type Outcome, type Suspicion } from './learner.ts'
+import { restedPart, type Block, type Learner, type Outcome } from './learner.ts'
 import { endRenewedPenalty, endSuspectedBlock, longestPenaltyMs } from './penalty/penalty.ts'
 import { afterTrial } from './penalty/way.ts'
 import { afterEdge, rateBinds, withMeasuredRate } from './rate.ts'
@@ -42,6 +42,8 @@ const slowRamp = { below: 45, gapMs: 500 }
 const leastTrialGapMs = 100
 /** A second penalty ends when the first one did, or by so much later. */
 const laterMs = 500
+/** One trial may be sent before the answer to another is known: at half the pace that the limit is thought to be, both are served. */
+const trialIntervals = 2
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
   const block: Block = {
@@ -79,8 +81,7 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
   const ends = learner.windows
     .map((w) => w.anchorMs + (currentIndex(w, block.sinceMs) + 1) * w.lengthMs + 50)
     .filter((end) => end > nowMs)
-  const usualMs = ends.length > 0 ? Math.max(leastTrialGapMs, lastedMs * 2) : unknownGapMs(lastedMs, learner)
-  const gap = learner.suspicion ? Math.min(usualMs, suspectedGapMs(lastedMs, learner.suspicion)) : usualMs
+  const gap = ends.length > 0 ? Math.max(leastTrialGapMs, lastedMs * 2) : gapMs(lastedMs, learner)
   const { retryAfterMs } = refusal
   // An announced end that was refused again was wrong: the trials then grow apart as they do without it.
   const leastMs = block.isAnnounced ? Math.min(gap, longestGapMs) : 0
@@ -103,9 +104,13 @@ function unknownGapMs(lastedMs: number, { blockEndedMs, rate }: Learner): number
 }
 
 /** The trials of a first penalty have left open by up to a second when it ended. Each tenth of that counts in a run of a few minutes. */
-function suspectedGapMs(lastedMs: number, { leastMs = Infinity, lengthMs }: Suspicion): number {
-  if (lastedMs < leastMs) return Math.max(leastTrialGapMs, leastMs - lastedMs)
-  return lastedMs < lengthMs + laterMs ? leastTrialGapMs : Infinity
+function gapMs(lastedMs: number, learner: Learner): number {
+  const usualMs = unknownGapMs(lastedMs, learner)
+  const { windows, suspicion, rate } = learner
+  if (windows.length > 0 || suspicion?.leastMs === undefined) return usualMs
+  const leastMs = Math.max(leastTrialGapMs, (1000 * trialIntervals) / rate)
+  if (lastedMs < suspicion.leastMs) return Math.min(usualMs, Math.max(leastMs, suspicion.leastMs - lastedMs))
+  return lastedMs < suspicion.lengthMs + laterMs ? Math.min(usualMs, leastMs) : usualMs
 }
 
 function firstGapMs(lastedMs: number, rate: number): number {

@@ -63,7 +63,7 @@ import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } fr
 const restMs = 600_000
 /** The usual time from a permit to its request leaving is a mean of the last ten or so. */
 const preparedPart = 0.1
-/** A rate that has risen so many times has many more under way. */
+/** A rate that has risen to so many times what it was has many more under way. */
 const farRisen = 1.9
 
 export function learn(before: Learner, reported: Outcome, settings: LearnerSettings): Learner {
@@ -101,7 +101,7 @@ function withFlight(learner: Learner, outcome: Outcome): Learner {
   return flight.limit > 0 && learner.flight.limit === 0 ? freeRate(next) : next
 }
 
-/** Requests that were served before the rate rose had fewer beside them, under any limit. */
+/** Requests that were served before the rate rose had fewer beside them, under any limit: their counts begin anew. */
 function hasRisen({ phase, rate, probeFrom }: Learner): boolean {
   return phase === 'probe' && probeFrom !== null && rate > farRisen * probeFrom
 }

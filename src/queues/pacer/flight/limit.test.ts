@@ -183,6 +183,6 @@ describe('a limit on requests under way', () => {
     }
     const refused = { sentMs: start + 10, atMs: start + 11, isServed: false }
     expect(learnFlight(raised, refused).limit).toBe(5)
-    expect(learnFlight(raised, { ...refused, isFull: true })).toMatchObject({ limit: 4, testAfter: 180 })
+    expect(learnFlight(raised, { ...refused, isFull: true })).toMatchObject({ limit: 4, testAfter: 120 })
   })
 })

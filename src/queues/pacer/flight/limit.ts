@@ -257,7 +257,7 @@ function refusedAt(flight: Flight): Flight {
 function lowered(flight: Flight): Flight {
   // Requests were refused that were alone: that is no limit on those under way.
   if (flight.limit === 1) return givenUp(flight)
-  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight) }
+  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, 2) }
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
@@ -273,11 +273,11 @@ function servedBeyond(flight: Flight, sentMs: number): Flight {
 
 function refusedBeyond(flight: Flight, sentMs: number): Flight {
   if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
-  return { ...flight, ...settled, isSure: true, ...testedLess(flight) }
+  return { ...flight, ...settled, isSure: true, ...testedLess(flight, rarer) }
 }
 
-function testedLess({ usualTestAfter }: Flight): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
-  const after = Math.min(mostTestAfter, Math.max(firstTestAfter, rarer * usualTestAfter))
+function testedLess({ usualTestAfter }: Flight, times: number): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
+  const after = Math.min(mostTestAfter, Math.max(firstTestAfter, times * usualTestAfter))
   return { testAfter: after, usualTestAfter: after }
 }
 

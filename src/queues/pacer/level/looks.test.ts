@@ -117,6 +117,7 @@ describe('a look above a level', () => {
     }
     expect(levelAfter(11.3)).toBe(learner.looks.from)
     expect(levelAfter(9.5)).toBe(9.5)
+    expect(levelAfter(14)).toBe(14)
   })
 
   it('tells nothing more by a request that had its permit then and was sent when the look was over', () => {
@@ -171,8 +172,8 @@ describe('a look above a level', () => {
     const afterLook = (tookMs: number) => {
       const learner = { ...looking.learner, looks: { ...looking.learner.looks, survived: 2 } }
       const after = learn(learner, at(looking.atMs + tookMs, 'limited'), settings)
-      // So many requests as come after five looks.
-      return served({ ...after, looks: { ...after.looks, oks: 2_000 } }, looking.atMs + 1000, 30)
+      // So many requests as come after six looks.
+      return served({ ...after, looks: { ...after.looks, oks: 1_400 } }, looking.atMs + 1000, 30)
     }
     expect(afterLook(100).learner.looks.from).toBe(0)
     expect(afterLook(600).learner.looks.from).toBeGreaterThan(0)

@@ -9,11 +9,11 @@ import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
 
-/** The first look comes after so many requests, each next one after so many times as many: most that are refused tell what the one before told. */
+/** The first look comes after so many requests, each next one after so many times as many. */
 const firstOks = 120
 /** The first half minute of a run is spent on finding the level. */
 const settlesMs = 25_000
-const rarer = 1.75
+const rarer = 1.5
 /** An even spacing and a sliding window refuse every look at once: the first that is refused so after so many others is the last. */
 const fewest = 2
 /** So many are never survived. */
@@ -32,6 +32,8 @@ const bucketMs = 1_700
 /** Not even a full bucket refuses one so late: it is as good as one that was not refused. */
 const lateMs = 2_500
 const growthPerSecond = 0.03
+/** A level further above is another one, and not the same that was measured while a bucket was full. */
+const nearAbove = 1.2
 /**
  * A faster rate climbs every few seconds anyway, and the permits of a look above it are so close that the gate holds none of its
  * requests when one is refused (`flight/gate.ts`).
@@ -115,8 +117,10 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
   if (tookMs >= lateMs)
     return { ...ended, unrest: noteRisen(learner.unrest, atMs), phase: 'probe', probeFrom: looks.from }
   if (!isOfLevel) {
-    // The rate before the look has held for a while: a level above it is not believed when the climb from there is refused.
-    const unrest = { ...learner.unrest, level: Math.min(learner.unrest.level, looks.from) }
+    // The rate before the look has held for a while: a level a little above it is not believed when the climb from there is refused.
+    const { level } = learner.unrest
+    const isNear = level < nearAbove * looks.from
+    const unrest = { ...learner.unrest, level: isNear ? Math.min(level, looks.from) : level }
     return withMeasuredRate({ ...ended, unrest }, looks.from, growthPerSecond)
   }
   return isAtOnce || learner.phase === 'probe' ? { ...ended, phase: 'hold', okRun: 0 } : ended

@@ -69,10 +69,10 @@ export function endSuspectedBlock(ended: Learner, block: Block, ok: Outcome): Le
   const before = open.suspicion
   const told = evidenceOf(open.history, block.sinceMs)
   const evidence = [...(before?.evidence ?? []), told]
-  const leastMs = block.lastFailMs - block.sinceMs
-  const times = { sinceMs: block.sinceMs, endedAtMs: ok.sentAtMs, resumedAtMs: ok.atMs, leastMs }
+  const times = { sinceMs: block.sinceMs, endedAtMs: ok.sentAtMs, resumedAtMs: ok.atMs }
   if (!before) {
-    const suspicion = { ...times, lengthMs: lastedMs, evidence }
+    const leastMs = block.lastFailMs - block.sinceMs
+    const suspicion = { ...times, leastMs, lengthMs: lastedMs, evidence }
     if (open.rate > likelyCounted) {
       const served = countBetween(open.history, block.sinceMs - 1000, block.sinceMs)
       const measured = Math.min(open.rate, Math.max(served, open.rate / 2))
