@@ -89,8 +89,8 @@ const mostLatest = 10
 const mostSamples = 4_000
 
 const firstTestAfter = 60
-/** Each test that was refused is a refusal for nothing: the next one comes after so many times as many requests. */
-const rarer = 3
+/** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
+const rarer = { afterTest: 3, afterFall: 2 }
 const mostTestAfter = 4_000
 const testsToPass = 3
 const testTimeoutMs = 4_000
@@ -257,7 +257,7 @@ function refusedAt(flight: Flight): Flight {
 function lowered(flight: Flight): Flight {
   // Requests were refused that were alone: that is no limit on those under way.
   if (flight.limit === 1) return givenUp(flight)
-  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, 2) }
+  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, rarer.afterFall) }
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
@@ -273,7 +273,7 @@ function servedBeyond(flight: Flight, sentMs: number): Flight {
 
 function refusedBeyond(flight: Flight, sentMs: number): Flight {
   if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
-  return { ...flight, ...settled, isSure: true, ...testedLess(flight, rarer) }
+  return { ...flight, ...settled, isSure: true, ...testedLess(flight, rarer.afterTest) }
 }
 
 function testedLess({ usualTestAfter }: Flight, times: number): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
