@@ -7,11 +7,12 @@
  *
  * A limit that is in use is tested with a single request beyond it, more rarely after each test that was refused.
  */
+import { limitShown, mayShowLimit, sum, type Counts } from './counts.ts'
 import { noSightings, sight, type Judged, type Sightings } from './sightings.ts'
 
 type Beside = readonly [others: number, surelyOthers: number]
 
-export interface Flight {
+export interface Flight extends Counts {
   /** Requests that may be under way at once; 0: no such limit is known. */
   limit: number
   /** The limit has held while it was in use. */
@@ -30,15 +31,8 @@ export interface Flight {
   /** Requests refused at the limit and below it, of late. */
   refusedAtLimit: number
   refusedBelow: number
-  /** Times that a limit was given up again: each makes the next one need more evidence. */
-  givenUp: number
   sightings: Sightings
-  /** Served and refused requests by the number under way beside them. */
-  served: number[]
-  /** The same by the number that the server had for certain. */
-  surelyServed: number[]
-  refused: number[]
-  /** These count while the limit changes: only what was served directly before a refusal. */
+  /** The counts are of a time in which the limit changes: only what was served directly before a refusal. */
   isCompared: boolean
   /** Both numbers of the latest requests served while the limit changes: a refusal is compared with those directly before it. */
   latest: readonly Beside[]
@@ -70,17 +64,6 @@ export const unlimited: Flight = {
 
 /** A larger limit is not told from a rate. */
 const mostLimit = 48
-/** Refusals of as many moments; of them, so many may be unexplained, and so many requests served in spite of it. */
-const refusalsToTell = 2
-const unexplainedPart = 0.3
-const servedPart = 9
-/** A request with so many beside it is so many times likelier to be refused. */
-const ratioToTell = 30
-/** The refusals are so much likelier under the limit than under a rate, as a logarithm. */
-const evidenceToTell = 9
-const evidencePerMistake = 4
-/** Each refusal that the limit does not explain asks for so much more: beginning, a busy process sees it with too few beside it. */
-const evidencePerUnexplained = 3
 /** A bucket that is empty, or a window that is used up, refuses for so long. */
 const momentMs = 250
 /** While the limit changes, each refusal is compared with so many requests served directly before it. */
@@ -175,25 +158,9 @@ function recent(flight: Flight): Flight {
   return { ...flight, served: halve(served), surelyServed: halve(surelyServed), refused: halve(refused) }
 }
 
-/**
- * Returns the limit that explains the refusals, or 0. Under it, refused requests had so many beside them, and requests that had
- * so many beside them for certain were not served. Under a rate, refused requests had as many beside them as served ones.
- */
-function limitShown({ served, surelyServed, refused, givenUp }: Flight): number {
-  const allServed = sum(served)
-  const allRefused = sum(refused)
-  for (let limit = refused.length - 1; limit > 0; limit--) {
-    const explained = sum(refused.slice(limit))
-    if (explained < refusalsToTell || allRefused - explained > unexplainedPart * allRefused) continue
-    if (sum(surelyServed.slice(limit)) > servedPart * explained) continue
-    const servedThere = sum(served.slice(limit)) + 1
-    const unexplained = allRefused - explained
-    const ratio = (explained / servedThere) * ((allServed - servedThere) / (unexplained + 0.5))
-    const evidence = explained * Math.log((allServed + 1) / servedThere)
-    const needed = evidenceToTell + evidencePerUnexplained * unexplained + evidencePerMistake * givenUp
-    if (evidence > needed && ratio > ratioToTell) return limit
-  }
-  return 0
+/** The refusals are still needed to tell such a limit from a rate, or it is known. */
+export function mayBeLimited(flight: Flight): boolean {
+  return flight.limit > 0 || mayShowLimit(flight)
 }
 
 function limitedTo(flight: Flight, limit: number): Flight {
@@ -279,8 +246,4 @@ function refusedBeyond(flight: Flight, sentMs: number): Flight {
 function testedLess({ usualTestAfter }: Flight, times: number): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
   const after = Math.min(mostTestAfter, Math.max(firstTestAfter, times * usualTestAfter))
   return { testAfter: after, usualTestAfter: after }
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0)
 }

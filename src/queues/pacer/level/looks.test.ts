@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Flight } from '../flight/limit.ts'
 import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from '../learner.ts'
 import { cutPerRefusal } from '../rate.ts'
 import { learn, paceOf } from '../state.ts'
@@ -89,6 +90,29 @@ describe('a look above a level', () => {
     expect(after.rate).toBe((1 - cutPerRefusal) * learner.looks.from)
     expect(after).toMatchObject({ phase: 'hold', okRun: 0, sureness: learner.sureness })
     expect(after.unrest).toEqual(learner.unrest)
+  })
+
+  // A rate was as unsure as if no look had met its limit: 0.50 % of 15 a second, evenly spaced, were refused in the mean.
+  it('makes an unsure rate surer, unless a limit on requests under way may explain the refusals so far', () => {
+    const { learner, atMs } = looking
+    const sureAfter = (counts: Partial<Flight>, tookMs = 100) => {
+      const one = { ...learner, sureness: 0.3, flight: { ...learner.flight, ...counts } }
+      return learn(one, at(atMs + tookMs, 'limited'), settings).sureness
+    }
+    const refused = [0, 2]
+    expect(sureAfter({ refused, surelyServed: [100, 50] })).toBe(0.6)
+    expect(sureAfter({ refused, surelyServed: [150, 0] })).toBe(0.3)
+    expect(sureAfter({ refused: [], surelyServed: [100, 50] })).toBe(0.3)
+    expect(sureAfter({ refused, surelyServed: [100, 50], limit: 4 })).toBe(0.3)
+    expect(sureAfter({ refused, surelyServed: [100, 50] }, 1_200)).toBeLessThan(0.3)
+  })
+
+  // A look at 15.5 that was refused at once left 15.49 of 15 a second, and the rate went down from there by ten refusals.
+  it('from a climb keeps a quarter of that climb, as any refusal does', () => {
+    const { learner, atMs } = looking
+    const probeFrom = learner.looks.from / 1.05
+    const after = learn({ ...learner, phase: 'probe', probeFrom }, at(atMs + 100, 'limited'), settings)
+    expect(after.rate).toBeCloseTo(probeFrom * 1.05 ** 0.25, 5)
   })
 
   it('comes later each time that the level survives it, and not at all while the level is new', () => {

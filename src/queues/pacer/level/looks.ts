@@ -4,8 +4,10 @@
  * again, until a refusal, or so long that not even a full bucket explains that there is none. Each look that a level survives makes
  * the next one rarer.
  */
+import { surenessAfterEdge } from '../edge.ts'
+import { mayBeLimited } from '../flight/limit.ts'
 import { okPerRefusal, type Learner, type Outcome } from '../learner.ts'
-import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
+import { rateAfterRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
 
@@ -97,10 +99,13 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
   const tookMs = grantedAtMs - looks.sinceMs
   const isAtOnce = tookMs < atOnceMs
   const isOfLevel = tookMs <= windowMs || (tookMs >= bucketMs && tookMs < lateMs)
+  const before = { ...learner, rate: looks.from }
+  const isSurer = isOfLevel && !mayBeLimited(learner.flight)
   const ended: Learner = {
-    ...learner,
-    // The refusal of a look that the level survives is one of those that are aimed for.
-    rate: looks.from * (isOfLevel ? 1 - cutPerRefusal : 1),
+    ...before,
+    // The refusal of a look that the level survives is one of those that are aimed for, and tells as much about the rate.
+    ...(isOfLevel && { rate: rateAfterRefusal(before) }),
+    ...(isSurer && { sureness: surenessAfterEdge(before, sentAtMs) }),
     // The refusals of a look are no part of what measures the rate.
     edge: null,
     correctedMs: atMs,
