@@ -106,7 +106,7 @@ const shapes: Shape[] = [
     refused: 0.004,
   },
   {
-    // Half a percent is five requests here, and looks alone take three.
+    // Half a percent is five to eight requests here, and looks alone take three.
     name: 'evenly spaced at 11 to 19 a second with one or two extra',
     draw: (random) => spacedWith(Math.round(between(random, 11, 19)), Math.round(between(random, 1, 2))),
     fromSeconds: 30,

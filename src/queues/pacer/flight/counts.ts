@@ -1,4 +1,4 @@
-/** Refusals of a limit on requests under way are told from others by how many were under way beside them. */
+/** How many were under way beside each request: refusals of a limit on that are told from others by it. */
 export interface Counts {
   /** Served and refused requests by the number under way beside them. */
   served: number[]
@@ -42,10 +42,12 @@ export function limitShown(counts: Counts): number {
   return 0
 }
 
-/** No refusal is known yet, or some limit on requests under way may explain those that are. */
+/** Few refusals are known yet, or some limit on requests under way may explain those that are. */
 export function mayShowLimit(counts: Counts): boolean {
   const { refused } = counts
-  return sum(refused) === 0 || refused.some((_, limit) => limit > 0 && explainedBy(limit, counts) > 0)
+  return (
+    sum(refused) < refusalsToTell || refused.some((_, limit) => limit > 0 && explainedBy(limit, counts) > 0)
+  )
 }
 
 /** Returns the refusals that such a limit explains, or 0 where it leaves too many unexplained, or too much was served beyond it. */

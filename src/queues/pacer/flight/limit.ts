@@ -158,7 +158,7 @@ function recent(flight: Flight): Flight {
   return { ...flight, served: halve(served), surelyServed: halve(surelyServed), refused: halve(refused) }
 }
 
-/** The refusals are still needed to tell such a limit from a rate, or it is known. */
+/** Such a limit is known, and the refusals are its own, or more refusals are needed to tell it from a rate. */
 export function mayBeLimited(flight: Flight): boolean {
   return flight.limit > 0 || mayShowLimit(flight)
 }

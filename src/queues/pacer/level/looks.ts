@@ -7,7 +7,7 @@
 import { surenessAfterEdge } from '../edge.ts'
 import { mayBeLimited } from '../flight/limit.ts'
 import { okPerRefusal, type Learner, type Outcome } from '../learner.ts'
-import { rateAfterRefusal, withMeasuredRate } from '../rate.ts'
+import { cutPerRefusal, withMeasuredRate } from '../rate.ts'
 import { noLooks } from './look.ts'
 import { isRestless, noteRisen } from './unrest.ts'
 
@@ -41,8 +41,8 @@ const nearAbove = 1.2
  * requests when one is refused (`flight/gate.ts`).
  */
 const mostPerSecond = 80
-/** A climb that has come further is a look itself. */
-const climbed = 1.1
+/** A climb that has come further is a look itself: one in its midst would be refused by a limit that the climb still has to reach. */
+const climbed = 1.01
 
 /** Counts towards the next look, begins it, and ends it when it was not refused. */
 export function lookAfterOk(learner: Learner, ok: Outcome): Learner {
@@ -99,13 +99,14 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
   const tookMs = grantedAtMs - looks.sinceMs
   const isAtOnce = tookMs < atOnceMs
   const isOfLevel = tookMs <= windowMs || (tookMs >= bucketMs && tookMs < lateMs)
-  const before = { ...learner, rate: looks.from }
-  const isSurer = isOfLevel && !mayBeLimited(learner.flight)
+  // A level a tenth higher refuses most looks as well: only a refusal of the rate itself since the last look tells that it is not there.
+  const isMet = learner.edge !== null && grantedAtMs > learner.refusalKnownMs
+  const isSurer = isAtOnce && isMet && !mayBeLimited(learner.flight)
   const ended: Learner = {
-    ...before,
-    // The refusal of a look that the level survives is one of those that are aimed for, and tells as much about the rate.
-    ...(isOfLevel && { rate: rateAfterRefusal(before) }),
-    ...(isSurer && { sureness: surenessAfterEdge(before, sentAtMs) }),
+    ...learner,
+    // The refusal of a look that the level survives is one of those that are aimed for.
+    rate: looks.from * (isOfLevel ? 1 - cutPerRefusal : 1),
+    ...(isSurer && { sureness: surenessAfterEdge({ ...learner, rate: looks.from }, sentAtMs) }),
     // The refusals of a look are no part of what measures the rate.
     edge: null,
     correctedMs: atMs,
