@@ -1,4 +1,4 @@
-/** How many were under way beside each request: refusals of a limit on that are told from others by it. */
+/** Requests by the number under way beside them, which tells refusals of a limit on that from others. */
 export interface Counts {
   /** Served and refused requests by the number under way beside them. */
   served: number[]
