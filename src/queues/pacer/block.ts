@@ -131,7 +131,7 @@ export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {
   // The run was stopped within the block, or the machine slept: the next one, a day later, has not waited for it.
   const missedMs = ok.sentAtMs - Math.max(block.lastFailMs, block.nextTrialMs)
   if (missedMs > Math.max(missedTrialMs, lastedMs / 2))
-    return { ...open, rate: restedPart * open.rate, blockEndedMs: ok.sentAtMs }
+    return { ...open, rate: restedPart * open.rate, edge: null, blockEndedMs: ok.sentAtMs }
   const ended = open.windows
     .filter((w) => endsBetween(w, block.lastFailMs, ok.sentAtMs) && lastedMs <= w.lengthMs)
     .sort((a, b) => usedPart(b, block) - usedPart(a, block))[0]

@@ -283,6 +283,6 @@ function count(learner: Learner, outcome: Outcome): Learner {
 function rested(learner: Learner, outcome: Outcome): Learner {
   const quiet = learner.lastAtMs > 0 && outcome.atMs - learner.lastAtMs > restMs
   return quiet && learner.phase !== 'learn' && !learner.block
-    ? { ...learner, rate: learner.rate * restedPart }
+    ? { ...learner, rate: learner.rate * restedPart, edge: null }
     : learner
 }

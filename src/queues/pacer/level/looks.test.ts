@@ -118,7 +118,13 @@ describe('a look above a level', () => {
     // Sliding windows that rose by a tenth to four tenths were used at 87 % in place of 92.
     it('does not when the rate itself was not, nor when both refusals are of one moment', () => {
       expect(sureAfter(ofRate, { edge: null })).toBe(0.3)
-      expect(sureAfter(ofRate, { refusalKnownMs: start + atMs + 110 })).toBe(0.3)
+      expect(sureAfter(ofRate, { refusalKnownMs: start + atMs + 50 })).toBe(0.3)
+    })
+
+    it('does not when ten quiet minutes came between', () => {
+      const rested = learn({ ...unsure, looks: noLooks, lastAtMs: start }, at(601_000), settings)
+      expect(rested.rate).toBeLessThan(unsure.rate)
+      expect(rested.edge).toBeNull()
     })
 
     it('does not where a limit on requests under way is known, or may explain the refusals', () => {

@@ -100,7 +100,7 @@ export function endLook(learner: Learner, { atMs, sentAtMs, grantedAtMs = sentAt
   const isAtOnce = tookMs < atOnceMs
   const isOfLevel = tookMs <= windowMs || (tookMs >= bucketMs && tookMs < lateMs)
   // A level a tenth higher refuses most looks as well: only a refusal of the rate itself since the last look tells that it is not there.
-  const isMet = learner.edge !== null && grantedAtMs > learner.refusalKnownMs
+  const isMet = learner.edge !== null && learner.refusalKnownMs < looks.sinceMs
   const isSurer = isAtOnce && isMet && !mayBeLimited(learner.flight)
   const ended: Learner = {
     ...learner,
