@@ -145,6 +145,20 @@ describe('a limit on requests under way', () => {
     expect(flight.testAfter).toBeGreaterThan(60)
   })
 
+  test('that falls by half soon after it was found was none: a rate refuses whatever is under way', () => {
+    const fallen = (foundMs: number) => {
+      let flight: Flight = { ...unlimited, limit: 8, isSure: true, foundAs: 8, foundMs }
+      for (let fromMs = start; flight.limit > 4 && fromMs < start + 40_000; fromMs += 1_000) {
+        const byRate = (_: number, random: () => number) => random() < 0.15
+        const next = answers(40, 10, byRate, { mayHave: flight.limit, fromMs, seed: fromMs })
+        flight = learnAll(flight, next)
+      }
+      return flight
+    }
+    expect(fallen(start - 5_000)).toMatchObject({ limit: 0, givenUp: 1 })
+    expect(fallen(start - 61_000)).toMatchObject({ limit: 4, givenUp: 0 })
+  })
+
   test('is tested with one request beyond it: three that are served raise it', () => {
     let flight: Flight = { ...unlimited, limit: 4, isSure: true, testAfter: 20, usualTestAfter: 60 }
     for (let round = 0, fromMs = start; flight.limit < 6 && round < 50; round += 1, fromMs += 2_000) {
@@ -178,11 +192,11 @@ describe('a limit on requests under way', () => {
       limit: 5,
       isSure: true,
       testAfter: 5,
-      usualTestAfter: 60,
+      usualTestAfter: 150,
       raisedAtMs: start,
     }
     const refused = { sentMs: start + 10, atMs: start + 11, isServed: false }
     expect(learnFlight(raised, refused).limit).toBe(5)
-    expect(learnFlight(raised, { ...refused, isFull: true })).toMatchObject({ limit: 4, testAfter: 120 })
+    expect(learnFlight(raised, { ...refused, isFull: true })).toMatchObject({ limit: 4, testAfter: 300 })
   })
 })

@@ -17,6 +17,9 @@ export interface Flight extends Counts {
   limit: number
   /** The limit has held while it was in use. */
   isSure: boolean
+  /** The limit that refusals showed at first, and when. */
+  foundAs: number
+  foundMs: number
   /** The number of the last test: one request beyond the limit. */
   test: number
   /** Since when its outcome is awaited; 0: none is under way. */
@@ -43,6 +46,8 @@ export interface Flight extends Counts {
 export const unlimited: Flight = {
   limit: 0,
   isSure: false,
+  foundAs: 0,
+  foundMs: 0,
   test: 0,
   testedAtMs: 0,
   passedTests: 0,
@@ -71,7 +76,7 @@ const mostLatest = 10
 /** More would be old news. */
 const mostSamples = 4_000
 
-const firstTestAfter = 60
+const firstTestAfter = 150
 /** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
 const rarer = { afterTest: 3, afterFall: 2 }
 const mostTestAfter = 4_000
@@ -80,6 +85,8 @@ const testTimeoutMs = 4_000
 const refusalsToLower = 3
 const refusalsForgottenAfter = 300
 const refusalsToGiveUp = 3
+/** A limit that falls by half so soon was none: a rate refuses whatever is under way, and would bring it down to one. */
+const fallsAgain = { withinMs: 60_000, fromLeast: 4 }
 const servedToBeSure = 100
 const servedToHold = 40
 
@@ -98,7 +105,7 @@ export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
   let flight: Flight = { ...before, sightings }
   const { raisedAtMs } = flight
   if (raisedAtMs > 0 && !answer.isServed && answer.isFull && answer.sentMs > raisedAtMs)
-    flight = lowered(flight)
+    flight = lowered(flight, answer.sentMs)
   for (const each of judged)
     flight = flight.limit > 0 ? follow(flight, each) : suspect(flight, each, answer.isRestless === true)
   if (flight.testedAtMs > 0 && answer.atMs - flight.testedAtMs > testTimeoutMs) {
@@ -141,7 +148,7 @@ function suspectAfter(flight: Flight, { sentMs, others }: Judged): Flight {
   const compared = withServed({ ...flight, latest: [] }, flight.latest)
   const next = { ...compared, refused: counted(flight.refused, others), lastRefusedMs: sentMs }
   const limit = limitShown(next)
-  return limit > 0 ? limitedTo(next, limit) : recent(next)
+  return limit > 0 ? limitedTo(next, limit, sentMs) : recent(next)
 }
 
 function counted(counts: readonly number[], others: number): number[] {
@@ -163,12 +170,14 @@ export function mayBeLimited(flight: Flight): boolean {
   return flight.limit > 0 || mayShowLimit(flight)
 }
 
-function limitedTo(flight: Flight, limit: number): Flight {
+function limitedTo(flight: Flight, limit: number, foundMs: number): Flight {
   return {
     ...flight,
     ...settled,
     limit,
     isSure: false,
+    foundAs: limit,
+    foundMs,
     testAfter: firstTestAfter,
     usualTestAfter: firstTestAfter,
     ...noCounts,
@@ -193,7 +202,7 @@ function follow(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judg
   // The place of another may have been free already: the test has told nothing, and is made again.
   const isUnclear = others >= limit && flight.testedAtMs > 0 && sentMs >= flight.testedAtMs
   if (isUnclear) return { ...flight, testedAtMs: 0, servedAtLimit: flight.testAfter }
-  if (others >= limit - 1) return isServed ? servedAt(flight) : refusedAt(flight)
+  if (others >= limit - 1) return isServed ? servedAt(flight) : refusedAt(flight, sentMs)
   if (isServed || flight.isSure) return flight
   const refusedBelow = flight.refusedBelow + 1
   if (refusedBelow < refusalsToGiveUp) return { ...flight, refusedBelow }
@@ -215,16 +224,21 @@ function servedAt(flight: Flight): Flight {
   }
 }
 
-function refusedAt(flight: Flight): Flight {
+function refusedAt(flight: Flight, sentMs: number): Flight {
   const refusedAtLimit = flight.refusedAtLimit + 1
   if (refusedAtLimit < refusalsToLower) return { ...flight, refusedAtLimit }
-  return lowered(flight)
+  return lowered(flight, sentMs)
 }
 
-function lowered(flight: Flight): Flight {
+function lowered(flight: Flight, sentMs: number): Flight {
   // Requests were refused that were alone: that is no limit on those under way.
-  if (flight.limit === 1) return givenUp(flight)
+  if (flight.limit === 1 || hasSunk(flight, sentMs)) return givenUp(flight)
   return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, rarer.afterFall) }
+}
+
+function hasSunk({ limit, foundAs, foundMs }: Flight, sentMs: number): boolean {
+  const isSoon = sentMs - foundMs < fallsAgain.withinMs
+  return isSoon && foundAs >= fallsAgain.fromLeast && limit - 1 <= foundAs / 2
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */

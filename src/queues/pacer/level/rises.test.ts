@@ -43,5 +43,7 @@ it.each([
     const use = uses.reduce((sum, each) => sum + each, 0) / uses.length
     show(`  ${kind}, rises at second ${seconds}: use ${percent(use)} (least ${percent(uses[0]!)})`)
     expect(use).toBeGreaterThanOrEqual(mean)
+    // One of these draws was taken for eight requests under way, which sank to three: 35 and 49 % of it were used.
+    expect(uses[0]).toBeGreaterThanOrEqual(0.6)
   },
 )
