@@ -8,10 +8,10 @@ const middle = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(val
 
 // Five to fifteen requests a second: each test of the limit is a fifth of a percent of what is sent in the minute and a half.
 it.each([
-  [2, 200, 300],
-  [2, 300, 400],
-  [3, 300, 400],
-] as const)('%i at once, %i to %i ms each, are refused at most half a percent', (most, leastMs, mostMs) => {
+  [2, 200, 300, 0.0042],
+  [2, 300, 400, 0.005],
+  [3, 300, 400, 0.0037],
+] as const)('%i at once, %i to %i ms each, are seldom refused', (most, leastMs, mostMs, bound) => {
   const runs = draws.map((seed) => {
     const dice = seeded(100 * most + seed)
     const serviceMs = leastMs + (mostMs - leastMs) * dice()
@@ -27,6 +27,6 @@ it.each([
   const refused = middle(runs.map(({ refusedShare }) => refusedShare))
   const use = middle(runs.map((run) => run.use))
   show(`  ${most} at once, ${leastMs} to ${mostMs} ms: use ${percent(use)}, refused ${percent(refused)}`)
-  expect(refused).toBeLessThanOrEqual(0.005)
+  expect(refused).toBeLessThanOrEqual(bound)
   expect(use).toBeGreaterThanOrEqual(0.9)
 })

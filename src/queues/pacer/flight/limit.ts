@@ -78,15 +78,17 @@ const mostSamples = 4_000
 
 const firstTestAfter = 150
 /** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
-const rarer = { afterTest: 3, afterFall: 2 }
+const afterTest = { times: 3, least: firstTestAfter }
+/** One that falls for a while is to be found again soon. */
+const afterFall = { times: 2, least: 60 }
 const mostTestAfter = 4_000
 const testsToPass = 3
 const testTimeoutMs = 4_000
 const refusalsToLower = 3
 const refusalsForgottenAfter = 300
 const refusalsToGiveUp = 3
-/** A limit that falls by half so soon was none: a rate refuses whatever is under way, and would bring it down to one. */
-const fallsAgain = { withinMs: 60_000, fromLeast: 4 }
+/** A limit that falls by half so soon is taken for none: a rate refuses whatever is under way, and brings it down further. */
+const sinks = { withinMs: 60_000, fromLeast: 4 }
 const servedToBeSure = 100
 const servedToHold = 40
 
@@ -179,7 +181,7 @@ function limitedTo(flight: Flight, limit: number, foundMs: number): Flight {
     foundAs: limit,
     foundMs,
     testAfter: firstTestAfter,
-    usualTestAfter: firstTestAfter,
+    usualTestAfter: afterFall.least,
     ...noCounts,
   }
 }
@@ -233,12 +235,13 @@ function refusedAt(flight: Flight, sentMs: number): Flight {
 function lowered(flight: Flight, sentMs: number): Flight {
   // Requests were refused that were alone: that is no limit on those under way.
   if (flight.limit === 1 || hasSunk(flight, sentMs)) return givenUp(flight)
-  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, rarer.afterFall) }
+  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, afterFall) }
 }
 
 function hasSunk({ limit, foundAs, foundMs }: Flight, sentMs: number): boolean {
-  const isSoon = sentMs - foundMs < fallsAgain.withinMs
-  return isSoon && foundAs >= fallsAgain.fromLeast && limit - 1 <= foundAs / 2
+  // Redis's clock may have been set back.
+  const isSoon = sentMs >= foundMs && sentMs - foundMs < sinks.withinMs
+  return isSoon && foundAs >= sinks.fromLeast && limit - 1 <= foundAs / 2
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
@@ -254,10 +257,12 @@ function servedBeyond(flight: Flight, sentMs: number): Flight {
 
 function refusedBeyond(flight: Flight, sentMs: number): Flight {
   if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
-  return { ...flight, ...settled, isSure: true, ...testedLess(flight, rarer.afterTest) }
+  return { ...flight, ...settled, isSure: true, ...testedLess(flight, afterTest) }
 }
 
-function testedLess({ usualTestAfter }: Flight, times: number): Pick<Flight, 'testAfter' | 'usualTestAfter'> {
-  const after = Math.min(mostTestAfter, Math.max(firstTestAfter, times * usualTestAfter))
+type Rarer = typeof afterTest
+
+function testedLess({ usualTestAfter }: Flight, { times, least }: Rarer) {
+  const after = Math.min(mostTestAfter, times * Math.max(least, usualTestAfter))
   return { testAfter: after, usualTestAfter: after }
 }
