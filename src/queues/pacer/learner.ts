@@ -1,5 +1,5 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
-import { unlimited, type Flight } from './flight/limit.ts'
+import { onNewClock, unlimited, type Flight } from './flight/limit.ts'
 import type { Checkpoint } from './history.ts'
 import { noLooks, type Looks } from './level/look.ts'
 import { calm, type Unrest } from './level/unrest.ts'
@@ -270,8 +270,7 @@ export function believable(outcome: Outcome): Outcome {
 }
 
 /** The clock of Redis was set back: times measured by it are forgotten, limits are not. */
-export function onTime(learner: Learner, outcome: Outcome): Learner {
-  const nowMs = outcome.atMs
+export function onTime(learner: Learner, { atMs: nowMs }: Outcome): Learner {
   if (learner.lastAtMs - nowMs < clockJumpMs) return learner
   const block = learner.block && { ...learner.block, sinceMs: nowMs, lastFailMs: nowMs, nextTrialMs: nowMs }
   return {
@@ -291,6 +290,7 @@ export function onTime(learner: Learner, outcome: Outcome): Learner {
     correctedMs: 0,
     unrest: { ...calm, level: learner.unrest.level, foundAtMs: nowMs, levelAtMs: nowMs },
     looks: noLooks,
+    flight: onNewClock(learner.flight),
     sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
     history: [],
     headers: null,

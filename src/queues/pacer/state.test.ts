@@ -158,6 +158,14 @@ describe('learn', () => {
     expect(paceOf(under, start + 1000).notBeforeMs).toBe(start + 6000)
   })
 
+  it('goes on testing a limit on requests under way when the clock is set back, and knows it as an old one', () => {
+    const aheadMs = start + 3_600_000
+    const times = { foundMs: aheadMs, testedAtMs: aheadMs, raisedAtMs: aheadMs, lastRefusedMs: aheadMs }
+    const flight = { ...unlimited, ...times, limit: 8, foundAs: 8, servedAtLimit: 150, testAfter: 150 }
+    const after = learn({ ...holding(), flight, lastAtMs: aheadMs }, ok(0), settings).flight
+    expect(after).toMatchObject({ limit: 8, foundMs: 0, raisedAtMs: 0, lastRefusedMs: 0, testedAtMs: start })
+  })
+
   it('reads what an older version has stored, and learns its penalty anew', () => {
     const { edge, ...older } = {
       ...holding(),

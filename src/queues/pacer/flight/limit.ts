@@ -76,11 +76,11 @@ const mostLatest = 10
 /** More would be old news. */
 const mostSamples = 4_000
 
-const firstTestAfter = 150
+const firstTestAfter = 60
+/** Two or three slots serve so few requests that each test is a larger part of them. */
+const few = { from: 2, to: 3, firstTestAfter: 150 }
 /** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
-const afterTest = { times: 3, least: firstTestAfter }
-/** One that falls for a while is to be found again soon. */
-const afterFall = { times: 2, least: 60 }
+const rarer = { afterTest: 3, afterFall: 2 }
 const mostTestAfter = 4_000
 const testsToPass = 3
 const testTimeoutMs = 4_000
@@ -167,6 +167,11 @@ function recent(flight: Flight): Flight {
   return { ...flight, served: halve(served), surelyServed: halve(surelyServed), refused: halve(refused) }
 }
 
+/** The clock was set back: its times are yet to come, and a test of then would never end. */
+export function onNewClock(flight: Flight): Flight {
+  return { ...flight, foundMs: 0, testedAtMs: 0, raisedAtMs: 0, lastRefusedMs: 0 }
+}
+
 /** Such a limit is known, and the refusals are its own, or more refusals are needed to tell it from a rate. */
 export function mayBeLimited(flight: Flight): boolean {
   return flight.limit > 0 || mayShowLimit(flight)
@@ -180,8 +185,8 @@ function limitedTo(flight: Flight, limit: number, foundMs: number): Flight {
     isSure: false,
     foundAs: limit,
     foundMs,
-    testAfter: firstTestAfter,
-    usualTestAfter: afterFall.least,
+    testAfter: leastTestAfter(limit),
+    usualTestAfter: firstTestAfter,
     ...noCounts,
   }
 }
@@ -235,12 +240,11 @@ function refusedAt(flight: Flight, sentMs: number): Flight {
 function lowered(flight: Flight, sentMs: number): Flight {
   // Requests were refused that were alone: that is no limit on those under way.
   if (flight.limit === 1 || hasSunk(flight, sentMs)) return givenUp(flight)
-  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, afterFall) }
+  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, rarer.afterFall) }
 }
 
 function hasSunk({ limit, foundAs, foundMs }: Flight, sentMs: number): boolean {
-  // Redis's clock may have been set back.
-  const isSoon = sentMs >= foundMs && sentMs - foundMs < sinks.withinMs
+  const isSoon = sentMs - foundMs < sinks.withinMs
   return isSoon && foundAs >= sinks.fromLeast && limit - 1 <= foundAs / 2
 }
 
@@ -257,12 +261,19 @@ function servedBeyond(flight: Flight, sentMs: number): Flight {
 
 function refusedBeyond(flight: Flight, sentMs: number): Flight {
   if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
-  return { ...flight, ...settled, isSure: true, ...testedLess(flight, afterTest) }
+  return {
+    ...flight,
+    ...settled,
+    isSure: true,
+    ...testedLess(flight, rarer.afterTest, leastTestAfter(flight.limit)),
+  }
 }
 
-type Rarer = typeof afterTest
+function leastTestAfter(limit: number): number {
+  return limit >= few.from && limit <= few.to ? few.firstTestAfter : firstTestAfter
+}
 
-function testedLess({ usualTestAfter }: Flight, { times, least }: Rarer) {
+function testedLess({ usualTestAfter }: Flight, times: number, least = firstTestAfter) {
   const after = Math.min(mostTestAfter, times * Math.max(least, usualTestAfter))
   return { testAfter: after, usualTestAfter: after }
 }
