@@ -10,6 +10,8 @@ const key = 'company.profile|https://www.profnet.example/company/acme' as Lookup
 /** A producer whose steps are noted in their order; each takes some turns. `learn` is what a read leaves for later. */
 function setStage(learn: () => Promise<void> = async () => {}) {
   const steps: string[] = []
+  /** False: the record was asked for a moment ago. */
+  const stage = { isNew: true }
   const step = async <T>(name: string, result: T): Promise<T> => {
     steps.push(name)
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -29,8 +31,11 @@ function setStage(learn: () => Promise<void> = async () => {}) {
   const errors: unknown[] = []
   const onDemand = createOnDemand({
     ledger: {
-      openTasks: async ({ ids, runId }: { ids: string[]; runId: string }) =>
-        ids.map((recordId) => ({ taskId: 1n, recordId, ordinal: 1, runId, isNew: true })),
+      openTasks: ({ ids, runId }: { ids: string[]; runId: string }) =>
+        step(
+          'open',
+          ids.map((recordId) => ({ taskId: 1n, recordId, ordinal: 1, runId, isNew: stage.isNew })),
+        ),
       begin: () => step('tasks', undefined),
     },
     runs: { setClosed: () => step('closed', undefined) },
@@ -66,11 +71,12 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     letGo: () => step('let go', undefined),
   } as unknown as OnDemandOptions)
   return {
+    stage,
     steps,
     errors,
-    async press() {
+    async press(trigger: 'button' | 'workflow' = 'button') {
       const run = { connector: 'hubspot', object: 'company', entity: 'companies', recipe: 'profile' } as const
-      await onDemand.request({ ...run, ids: ['1'], trigger: 'button', source: {} })
+      await onDemand.request({ ...run, ids: ['1'], trigger, source: {} })
       await onDemand.idle()
     },
   }
@@ -85,6 +91,7 @@ test('a press has its lookup in the queue before anything that its lookup does n
   expect(steps.toSorted()).toEqual(
     [
       ...[
+        'open',
         'history',
         'list',
         'read',
@@ -100,14 +107,31 @@ test('a press has its lookup in the queue before anything that its lookup does n
       'hot 1 1',
     ].toSorted(),
   )
-  // Read while the CRM answers.
+  // Read while the CRM answers, which is asked beside the storing of the task.
   for (const name of ['history', 'list']) expect(at(name)).toBeLessThan(at('read.'))
+  expect(at('read')).toBeLessThan(at('open.'))
   expect(at('hot 1 1')).toBeLessThan(at('let go'))
   for (const name of ['learn', 'names']) expect(at('let go.')).toBeLessThan(at(name))
   // Parked by a worker before there was a task to park.
   expect(steps.slice(-6)).toEqual(late.flatMap((name) => [name, `${name}.`]))
   // A worker relies on what is there before the tasks: the fields of the run, and what the index has learned.
   for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
+})
+
+test('what nobody waits for is read when its task is stored, and so is nothing in vain', async () => {
+  const { steps, errors, press } = setStage()
+  await press('workflow')
+  expect(errors).toEqual([])
+  expect(steps.indexOf('open.')).toBeLessThan(steps.indexOf('read'))
+  expect(steps).toContain('tasks.')
+})
+
+test('a second press of a record within a minute begins nothing', async () => {
+  const { stage, steps, errors, press } = setStage()
+  stage.isNew = false
+  await press()
+  expect(errors).toEqual([])
+  for (const name of ['plan', 'want', 'learn', 'tasks']) expect(steps).not.toContain(name)
 })
 
 test('a record whose index cannot be stored is begun again later, and not by halves', async () => {

@@ -78,6 +78,14 @@ export interface OnDemand {
 type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
 type BegunRun = JudgedRun & Pick<Run, 'id' | 'trigger'>
 
+/** What a task begins with: records at the CRM, and what the ledger has of them. */
+interface Reading {
+  found: Promise<Map<string, FoundRecord>>
+  history: ReturnType<ClosedFieldsFinder['historyOf']>
+  /** What the index learns from the records, for later. */
+  learn: (() => Promise<void>)[]
+}
+
 interface Queued {
   id: bigint
   ordinal: number
@@ -96,8 +104,8 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
   const underWay = new Set<Promise<void>>()
   const readTogether = createReadTogether()
 
-  function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
-    const begin = () => beginQueued(run, tasks)
+  function beginSoon(run: BegunRun, tasks: readonly Queued[], reading?: Reading): void {
+    const begin = () => beginQueued(run, tasks, reading)
     const begun = (run.trigger === 'button' ? goFirst(begin) : begin()).catch(options.onError)
     underWay.add(begun)
     void begun.finally(() => underWay.delete(begun))
@@ -118,23 +126,28 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     if (run) await beginQueued(run, await ledger.queued(runId))
   }
 
-  async function beginQueued(run: BegunRun, queued: readonly Queued[]): Promise<void> {
+  /** The ledger is read while the CRM answers. An error is that of whoever needs it. */
+  function startReading(connector: Connector, entity: string, ids: readonly string[]): Reading {
+    const learn: Reading['learn'] = []
+    const history = options.closedFields.historyOf(connector, entity, ids)
+    const found = options
+      .ready(connector, entity)
+      .then(() => readTogether(connector, entity, ids, (work) => void learn.push(work)))
+    for (const read of [history, found, options.beforePlanning()]) read.catch(() => {})
+    return { found, history, learn }
+  }
+
+  async function beginQueued(run: BegunRun, queued: readonly Queued[], begun?: Reading): Promise<void> {
     const connector = options.connector(run.connector)
     if (!connector || queued.length === 0) return
     let found: Map<string, FoundRecord>
-    const ids = queued.map(({ recordId }) => recordId)
-    const later: (() => Promise<void>)[] = []
-    // Read while the CRM answers.
-    const history = options.closedFields.historyOf(connector, run.entity, ids)
-    history.catch(() => {})
-    options.beforePlanning().catch(() => {})
+    let reading: Reading
     try {
       const refused = await options.refusal(connector, run)
       if (refused) throw refused
-      await options.ready(connector, run.entity)
-      found = await waitOutside(() =>
-        readTogether(connector, run.entity, ids, (work) => void later.push(work)),
-      )
+      const ids = queued.map(({ recordId }) => recordId)
+      const started = (reading = begun ?? startReading(connector, run.entity, ids))
+      found = await waitOutside(() => started.found)
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
       // The tasks stay queued with this reason: the CRM may be available, or the caps raised, at the next attempt.
@@ -147,12 +160,12 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     )
     const { planner, closedFields, runs, lookups, advance } = options
     let learnt: Promise<unknown> | undefined
-    const learnOnce = () => (learnt ??= Promise.all(later.map((work) => work())))
+    const learnOnce = () => (learnt ??= Promise.all(reading.learn.map((work) => work())))
     const due: LookupKey[] = []
     await beginTasks(run, records, {
       connector,
       closedFields,
-      history,
+      history: reading.history,
       runs,
       planner,
       lookups,
@@ -194,6 +207,9 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
         if (refused) throw refused
       }
       for (const group of groups) {
+        // Somebody waits for it. Records that were asked for within the last minute are read in vain.
+        const isRead = connector !== undefined && asked.trigger === 'button'
+        const reading = isRead ? startReading(connector, group.entity, group.ids) : undefined
         const opened = await ledger.openTasks({ ...group, runId: options.newRunId() }, repeatWindowMs)
         tasks.push(...opened)
         const made = opened.filter(({ isNew }) => isNew)
@@ -202,6 +218,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
           beginSoon(
             { ...group, id: first.runId },
             made.map(({ taskId: id, ordinal, recordId }) => ({ id, ordinal, recordId })),
+            reading,
           )
       }
       return tasks

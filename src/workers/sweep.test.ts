@@ -83,3 +83,46 @@ test('after a long pass the next one comes later', async () => {
     vi.useRealTimers()
   }
 })
+
+test('pages of a later pass stand apart, and all pauses are a minute at most', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  try {
+    const lookedAtMs: number[] = []
+    const beganMs = performance.now()
+    let inPass = 3
+    const sweep = startSweep({
+      tasks: {
+        async overlooked(after) {
+          lookedAtMs.push(performance.now() - beganMs)
+          await new Promise((resolve) => setTimeout(resolve, 10))
+          const page = Number(after) + 1
+          return { ended: [], late: [], next: page < inPass ? (String(page) as LookupKey) : undefined }
+        },
+        parkLate: async () => {},
+        readyGroups: async () => [],
+      },
+      advance: { advanceTasksWaitingFor: async () => {}, advanceTasksPast: async () => {} },
+      flush: () => {},
+      everyMs: 3_000,
+      onError: (error) => {
+        throw error
+      },
+    })
+    // The first pass has no pauses: it may have to go on with what another process has left.
+    await vi.advanceTimersByTimeAsync(100)
+    expect(lookedAtMs).toEqual([0, 10, 20])
+    await vi.advanceTimersByTimeAsync(3_500)
+    expect(lookedAtMs.slice(3)).toEqual([3_030, 3_240, 3_450])
+    // 1,000 pages would have pauses of 200 seconds; a pass that is longer than the one before learns how long it is.
+    inPass = 1_000
+    lookedAtMs.length = 0
+    while (lookedAtMs.length < 2_000) await vi.advanceTimersByTimeAsync(1_000)
+    const second = lookedAtMs.slice(1_000, 2_000)
+    expect((second.at(-1) as number) - (second[0] as number)).toBeCloseTo(999 * (10 + 60), -2)
+    const stopped = sweep.stop()
+    await vi.advanceTimersByTimeAsync(10)
+    await stopped
+  } finally {
+    vi.useRealTimers()
+  }
+})

@@ -1,6 +1,7 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { LateLookup } from '../store/runs/waiting-tasks.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
+import { pause } from '../timing/pause.ts'
 import { startPollLoop, type PollLoop } from '../timing/poll-loop.ts'
 import type { Advance } from '../planning/advance.ts'
 
@@ -14,7 +15,10 @@ export interface SweepOptions {
 
 /** Small enough that no other statement waits long: PGlite runs one at a time, and a page takes about a millisecond. */
 const pageSize = 200
-/** When a pass takes long, the next one comes later, but at least once a minute. */
+/**
+ * Pages stand apart, so that a pass over a long night does not keep one of the database's processors for seconds: whoever presses
+ * meanwhile would wait for it. All pauses together, within a pass and after it, are a minute at most.
+ */
 const shareOfTime = 1 / 20
 const longestPauseMs = 60_000
 
@@ -23,21 +27,33 @@ const longestPauseMs = 60_000
  * lookup in the moment in which it was parked, and ready tasks whose flush was lost with Redis. The first pass starts at once, so a restart continues where the last process stopped.
  */
 export function startSweep(options: SweepOptions): PollLoop {
-  let isStopped = false
+  const stopped = new AbortController()
+  /** Those of the pass before. The first one, which may have to go on with what another process has left, has no pauses. */
+  let pages = Infinity
 
-  async function sweep(): Promise<number> {
+  async function sweep(beat: () => void): Promise<number> {
     let lookedMs = 0
+    let pausedMs = 0
+    let seen = 0
     for (const group of await options.tasks.readyGroups()) options.flush(group)
     let after: string | undefined = ''
-    while (after !== undefined && !isStopped) {
+    while (after !== undefined && !stopped.signal.aborted) {
       const startMs = performance.now()
       const { ended, late, next } = await options.tasks.overlooked(after, pageSize)
-      lookedMs += performance.now() - startMs
+      const tookMs = performance.now() - startMs
+      lookedMs += tookMs
+      seen += 1
       await advance(ended)
       await park(late)
       after = next
+      if (after === undefined) break
+      const pauseMs = Math.min(tookMs / shareOfTime, longestPauseMs / Math.max(pages, seen))
+      if (pauseMs > 0) await pause(pauseMs, stopped.signal)
+      pausedMs += pauseMs
+      beat()
     }
-    return Math.min(longestPauseMs, Math.max(options.everyMs, lookedMs / shareOfTime))
+    pages = seen
+    return Math.max(options.everyMs, Math.min(longestPauseMs, lookedMs / shareOfTime) - pausedMs)
   }
 
   async function advance(keys: LookupKey[]): Promise<void> {
@@ -67,7 +83,7 @@ export function startSweep(options: SweepOptions): PollLoop {
   return {
     wake: () => rounds.wake(),
     stop() {
-      isStopped = true
+      stopped.abort()
       return rounds.stop()
     },
   }

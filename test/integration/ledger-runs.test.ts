@@ -35,6 +35,22 @@ describe('a run', () => {
     expect(await runs.open(same)).toMatchObject({ resumed: false, run: { id: same.id } })
   })
 
+  test('that has begun keeps its tasks when it is dropped as a plan, and a plan leaves none', async () => {
+    const { runs, run, tasks, db } = await newRun(0)
+    const plan = { ...run, id: `${run.id}-plan` }
+    await runs.open({ ...plan, state: 'planned' })
+    const left = async () =>
+      (await db.selectFrom('tasks').select('run_id').where('run_id', 'in', [run.id, plan.id]).execute()).map(
+        (task) => task.run_id,
+      )
+    for (const each of [run, plan])
+      await tasks.insertPage(each.id, [scannedTask(1, null, { status: 'unchanged', duplicateOf: null })], '1')
+    expect((await left()).toSorted()).toEqual([run.id, plan.id])
+    await runs.dropPlanned(run.id)
+    await runs.dropPlanned(plan.id)
+    expect(await left()).toEqual([run.id])
+  })
+
   test('has its figures from the ledger', async () => {
     const { runs, run, tasks, keys, reserve, journal, connector, db } = await newRun(5)
     const budget: BudgetLine[] = [{ scope: `run:${run.id}`, capAtomic: unlimited }]

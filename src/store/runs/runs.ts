@@ -173,8 +173,9 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
 
     async dropPlanned(id) {
       await db.transaction().execute(async (tx) => {
-        await tx.deleteFrom('tasks').where('run_id', '=', id).execute()
-        await tx.deleteFrom('runs').where('id', '=', id).where('state', '=', 'planned').execute()
+        const planned = tx.selectFrom('runs').select('id').where('id', '=', id).where('state', '=', 'planned')
+        await tx.deleteFrom('tasks').where('run_id', 'in', planned).execute()
+        await tx.deleteFrom('runs').where('id', 'in', planned).execute()
       })
     },
   }

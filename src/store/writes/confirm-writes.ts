@@ -98,7 +98,7 @@ interface Replaced {
 /**
  * The old value is superseded before the new one counts, so that at most one of them is ours at any time. The new ones are
  * found first: with old statistics, Postgres compared each of them with every value that was ever written. The old row names the new
- * one, which comes behind it: changed once more for that, it would lock its own task, and an erasure locks tasks in their order.
+ * one, which comes behind it, and so is changed once.
  */
 function supersedeOld(sent: string): RawBuilder<Replaced> {
   return sql`

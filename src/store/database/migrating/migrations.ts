@@ -43,6 +43,7 @@ import { packedRowsMigration } from '../../migrations/0043-packed-rows.ts'
 import { pagedFilesMigration } from '../../migrations/0045-paged-files.ts'
 import { openIntentsMigration } from '../../migrations/0046-open-intents.ts'
 import { shorterWordLists } from '../../migrations/0047-shorter-word-lists.ts'
+import { lighterWrites } from '../../migrations/0048-lighter-writes.ts'
 import { valid } from '../../migrations/0039-valid.ts'
 import { erasures } from '../../migrations/0040-erasures.ts'
 
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   pagedFilesMigration,
   openIntentsMigration,
   shorterWordLists,
+  lighterWrites,
 ]
