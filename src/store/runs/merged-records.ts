@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { CurrentRecord } from '../../domain/field-policy/current-record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
@@ -7,6 +7,11 @@ import { isOneOf } from '../database/parameters.ts'
 export interface Merge {
   id: string
   into: string
+}
+
+interface Earlier {
+  id: string
+  earlier: string
 }
 
 /** The known merges of records in a CRM. A merge cannot be undone. */
@@ -41,23 +46,7 @@ export function createMergedRecords(db: Database, { now }: { now: () => Date }):
 
     async earlierIds(connector, entities, ids) {
       if (ids.length === 0 || entities.length === 0) return new Map()
-      // "union" drops what was seen, so that a circle, which no CRM should name, ends.
-      const { rows } = await sql<{ id: string; earlier: string }>`
-        with recursive known (id, earlier) as (
-          select into_id, record_id from merged_records
-          where connector = ${connector} and entity = any(${[...entities]}::text[])
-            and into_id = any(${[...ids]}::text[])
-          union
-          select known.id, merged_records.record_id from known join merged_records on into_id = known.earlier
-          where connector = ${connector} and entity = any(${[...entities]}::text[])
-        )
-        select id, earlier from known where id <> earlier order by id, earlier`.execute(db)
-      return new Map(
-        [...Map.groupBy(rows, ({ id }) => id)].map(([id, found]) => [
-          id,
-          found.map(({ earlier }) => earlier),
-        ]),
-      )
+      return byId((await selectEarlierIds(connector, entities, ids).execute(db)).rows)
     },
 
     async mergedInto(connector, entities, id) {
@@ -76,6 +65,30 @@ export function createMergedRecords(db: Database, { now }: { now: () => Date }):
       }
     },
   }
+}
+
+/** The ids under which these records were known before, for `byId`. */
+export function selectEarlierIds(
+  connector: string,
+  entities: readonly string[],
+  ids: readonly string[],
+): RawBuilder<Earlier> {
+  // "union" drops what was seen, so that a circle, which no CRM should name, ends.
+  return sql<Earlier>`
+    with recursive known (id, earlier) as (
+      select into_id, record_id from merged_records
+      where connector = ${connector} and entity = any(${[...entities]}::text[])
+        and into_id = any(${[...ids]}::text[])
+      union
+      select known.id, merged_records.record_id from known join merged_records on into_id = known.earlier
+      where connector = ${connector} and entity = any(${[...entities]}::text[])
+    )
+    select id, earlier from known where id <> earlier order by id, earlier`
+}
+
+export function byId(rows: readonly Earlier[]): Map<string, string[]> {
+  const groups = Map.groupBy(rows, ({ id }) => id)
+  return new Map([...groups].map(([id, found]) => [id, found.map(({ earlier }) => earlier)]))
 }
 
 /** Returns the merges that a reading of records has shown. */

@@ -4,11 +4,12 @@ import type { OpenIntent } from '../../domain/field-policy/write-decision.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isEmbedded } from '../database/embedded.ts'
+import { goesFirst } from '../database/go-first.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
-import { inOneTrip } from '../database/postgres/one-trip.ts'
+import { inOneTransaction, inOneTrip } from '../database/postgres/one-trip.ts'
 import type { Tables } from '../database/tables/schema.ts'
 import type { FieldWriteState } from '../database/tables/states.ts'
-import { createMergedRecords } from '../runs/merged-records.ts'
+import { byId, selectEarlierIds } from '../runs/merged-records.ts'
 import { joined, ofRecords, selectOpenIntents } from './open-intents.ts'
 import { storeOpenIntents, type Intent, type OwnBefore } from './store-intents.ts'
 
@@ -61,21 +62,27 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
     async history(connector, entity, records, taskIds) {
       if (records.length === 0)
         return { ours: new Map(), open: new Map(), blocked: new Map(), undone: new Map(), wrote: new Map() }
-      const writesInto = async (ids: readonly string[]) => {
-        const stored = sql<Selectable<Tables['field_writes']>>`
-          select * from field_writes where connector = ${connector} and entity = ${entity}
-            and ${isOneOf('record_id', ids)} and state != 'superseded' order by id`
-        const open = selectOpenIntents(ofRecords(connector, [entity], ids))
-        const answers = await inOneTrip(db, open, stored)
-        return joined(answers[1].rows, answers[0].rows)
-      }
-      const merged = createMergedRecords(db, { now }).earlierIds(connector, [entity], records)
-      // Hardly a record is a merged one: what was written into the others is asked for beside the question which are.
-      const [earlier, ofThese] = await Promise.all([merged, writesInto(records)])
+      const writesInto = (ids: readonly string[]) =>
+        [
+          selectOpenIntents(ofRecords(connector, [entity], ids)),
+          sql<Selectable<Tables['field_writes']>>`
+            select * from field_writes where connector = ${connector} and entity = ${entity}
+              and ${isOneOf('record_id', ids)} and state != 'superseded' order by id`,
+        ] as const
+      // Hardly a record is a merged one: what was written into the others is asked for behind the question which are.
+      const all = [...writesInto(records), selectEarlierIds(connector, [entity], records)] as const
+      // Those of a press are planned once, as all of its transactions are.
+      const isPlannedOnce = goesFirst() && !isEmbedded(db)
+      const [unfinished, stored, before] = isPlannedOnce
+        ? await inOneTransaction(db, (tx, ending) => inOneTrip(tx, ...all, ...ending))
+        : await inOneTrip(db, ...all)
+      const earlier = byId(before.rows)
       const names = new Map(records.map((id) => [id, [id]]))
       for (const [id, ids] of earlier)
         for (const before of ids) names.set(before, [...(names.get(before) ?? []), id])
-      const rows = earlier.size > 0 ? await writesInto([...names.keys()]) : ofThese
+      const [unfinishedOfAll, ofAll] =
+        earlier.size > 0 ? await inOneTrip(db, ...writesInto([...names.keys()])) : [unfinished, stored]
+      const rows = joined(ofAll.rows, unfinishedOfAll.rows)
       const ours = new Map<string, Record<string, FieldValue>>()
       const open = new Map<bigint, OpenIntent[]>()
       const blocked = new Map<string, BlockedValue[]>()
