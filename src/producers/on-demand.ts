@@ -78,11 +78,11 @@ export interface OnDemand {
 type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
 type BegunRun = JudgedRun & Pick<Run, 'id' | 'trigger'>
 
-/** What a task begins with: records at the CRM, and what the ledger has of them. */
+/** Records at the CRM and what the ledger has of them: all that a task begins with. */
 interface Reading {
   found: Promise<Map<string, FoundRecord>>
   history: ReturnType<ClosedFieldsFinder['historyOf']>
-  /** What the index learns from the records, for later. */
+  /** The steps in which the index learns from the records, for later. */
   learn: (() => Promise<void>)[]
 }
 
@@ -207,7 +207,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
         if (refused) throw refused
       }
       for (const group of groups) {
-        // Somebody waits for it. Records that were asked for within the last minute are read in vain.
+        // A person waits for it. Records that were asked for within the last minute are read in vain.
         const isRead = connector !== undefined && asked.trigger === 'button'
         const reading = isRead ? startReading(connector, group.entity, group.ids) : undefined
         const opened = await ledger.openTasks({ ...group, runId: options.newRunId() }, repeatWindowMs)
