@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Connector, Later } from '../connectors/connector.ts'
+import { RetriableError, type ConfigError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { OnDue } from '../store/ledger/lookups.ts'
 import { giveWay } from '../store/database/go-first.ts'
@@ -11,7 +12,7 @@ const key = 'company.profile|https://www.profnet.example/company/acme' as Lookup
 function setStage(learn: () => Promise<void> = async () => {}) {
   const steps: string[] = []
   /** False: the record was asked for a moment ago. */
-  const stage = { isNew: true }
+  const stage = { isNew: true, refusal: (): ConfigError | undefined => undefined }
   const step = async <T>(name: string, result: T): Promise<T> => {
     steps.push(name)
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -61,7 +62,7 @@ function setStage(learn: () => Promise<void> = async () => {}) {
     advance: { advanceTasksWaitingFor: async () => {}, advanceTasksPast: () => step('past', undefined) },
     connector: () => connector,
     ready: async () => {},
-    refusal: async () => undefined,
+    refusal: async () => stage.refusal(),
     recipeFor: () => 'profile',
     now: () => new Date(0),
     newRunId: () => 'r1',
@@ -132,6 +133,20 @@ test('a second press of a record within a minute begins nothing', async () => {
   await press()
   expect(errors).toEqual([])
   for (const name of ['plan', 'want', 'learn', 'tasks']) expect(steps).not.toContain(name)
+})
+
+test('nothing is read in front of the task while it is not known whether the run may begin', async () => {
+  const { stage, steps, errors, press } = setStage()
+  let asked = 0
+  stage.refusal = () => {
+    asked += 1
+    if (asked === 1) throw new RetriableError('unreachable', 'the CRM does not answer')
+    return undefined
+  }
+  await press()
+  expect(errors).toEqual([])
+  expect(steps.indexOf('open.')).toBeLessThan(steps.indexOf('read'))
+  expect(steps).toContain('tasks.')
 })
 
 test('a record whose index cannot be stored is begun again later, and not by halves', async () => {

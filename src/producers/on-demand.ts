@@ -97,7 +97,8 @@ const forgottenAfterMs = 15_000
 
 /**
  * Handles on-demand requests: a button, a workflow's step or a monitor's signal names records by their ids. The tasks are
- * stored first, and their ids are the answer to the caller. Then their records are read and planned like those of a scan.
+ * stored first, and their ids are the answer to the caller. Their records are read then, those of a button meanwhile, and planned like
+ * those of a scan.
  */
 export function createOnDemand(options: OnDemandOptions): OnDemand {
   const { ledger, now } = options
@@ -111,10 +112,10 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     void begun.finally(() => underWay.delete(begun))
   }
 
-  /** Leaves the decision to the beginning of the tasks when the CRM does not answer. */
-  async function refusalNow(connector: Connector, run: JudgedRun): Promise<ConfigError | undefined> {
+  /** `undefined`: the CRM does not answer, and the decision is left to the beginning of the tasks. `null`: nothing is against it. */
+  async function refusalNow(connector: Connector, run: JudgedRun): Promise<ConfigError | null | undefined> {
     try {
-      return await options.refusal(connector, run)
+      return (await options.refusal(connector, run)) ?? null
     } catch (error) {
       if (error instanceof PaydirtError) return undefined
       throw error
@@ -202,15 +203,18 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       const tasks: OnDemandTask[] = []
       const connector = options.connector(asked.connector)
       const groups = await asPeople(connector, { ...asked, ids }, options.recipeFor)
+      const allowed = new Set<JudgedRun>()
       for (const group of groups) {
-        const refused = connector && asked.trigger !== 'monitor' && (await refusalNow(connector, group))
+        const refused = connector && asked.trigger !== 'monitor' ? await refusalNow(connector, group) : null
         if (refused) throw refused
+        if (refused === null) allowed.add(group)
       }
       for (const group of groups) {
-        // A person waits for it. Records that were asked for within the last minute are read in vain.
-        const isRead = connector !== undefined && asked.trigger === 'button'
+        const opening = ledger.openTasks({ ...group, runId: options.newRunId() }, repeatWindowMs)
+        // Records in the fast lane are read meanwhile, in vain where they were asked for within the last minute.
+        const isRead = connector && asked.trigger === 'button' && allowed.has(group)
         const reading = isRead ? startReading(connector, group.entity, group.ids) : undefined
-        const opened = await ledger.openTasks({ ...group, runId: options.newRunId() }, repeatWindowMs)
+        const opened = await opening
         tasks.push(...opened)
         const made = opened.filter(({ isNew }) => isNew)
         const [first] = made

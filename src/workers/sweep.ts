@@ -47,7 +47,9 @@ export function startSweep(options: SweepOptions): PollLoop {
       await park(late)
       after = next
       if (after === undefined) break
-      const pauseMs = Math.min(tookMs / shareOfTime, longestPauseMs / Math.max(pages, seen))
+      // A pass that is much longer than the one before goes on without pauses after a minute of them.
+      const share = Math.min(longestPauseMs / Math.max(pages, seen), longestPauseMs - pausedMs)
+      const pauseMs = Math.min(tookMs / shareOfTime, share)
       if (pauseMs > 0) await pause(pauseMs, stopped.signal)
       pausedMs += pauseMs
       beat()

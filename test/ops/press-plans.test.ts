@@ -12,7 +12,15 @@ if (missing !== undefined) process.stderr.write(`press-plans: left out, ${missin
 
 /** The rows of a night in each of the tables that grow with one. */
 const night = 20_000
-const tables = ['tasks', 'lookups', 'charges', 'field_writes', 'record_identities', 'subject_names']
+const tables = [
+  'tasks',
+  'lookups',
+  'charges',
+  'field_writes',
+  'record_identities',
+  'subject_names',
+  'merged_records',
+]
 
 const { query } = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
 
@@ -139,6 +147,8 @@ describe.skipIf(missing !== undefined)('a press behind a full ledger', () => {
         where run_id = $1 and record_id like 'night-%'`,
       `insert into record_identities (connector, entity, record_id, kind, value, seen_at)
         select 'hubspot', 'companies', 'night-' || n, 'domain', n || '.example', now() from numbers where $1 <> ''`,
+      `insert into merged_records (connector, entity, record_id, into_id, seen_at)
+        select 'hubspot', 'companies', 'gone-' || n, 'night-' || n, now() from numbers where $1 <> ''`,
       `insert into subject_names (name, subject, learned_at)
         select 'profnet.com/company/night-' || n, 'profnet.com/company/night-' || n, now() from numbers where $1 <> ''`,
     ])

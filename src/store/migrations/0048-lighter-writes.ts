@@ -8,6 +8,8 @@ import type { Migration } from './migration.ts'
 export const lighterWrites: Migration = {
   name: '0048-lighter-writes',
   statements: `
+-- In the order of whoever stores writes. The key's end takes both, the writes first, and would stand in a ring with them.
+lock table tasks, field_writes in access exclusive mode;
 alter table field_writes drop constraint field_writes_task_id_fkey;
 `,
 }

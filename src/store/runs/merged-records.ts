@@ -80,8 +80,11 @@ export function selectEarlierIds(
       where connector = ${connector} and entity = any(${[...entities]}::text[])
         and into_id = any(${[...ids]}::text[])
       union
-      select known.id, merged_records.record_id from known join merged_records on into_id = known.earlier
-      where connector = ${connector} and entity = any(${[...entities]}::text[])
+      select known.id, before.record_id from known cross join lateral (
+        -- Each by itself: Postgres expects ten times as many as it has, and read all merges for them.
+        select record_id from merged_records
+        where connector = ${connector} and entity = any(${[...entities]}::text[]) and into_id = known.earlier offset 0
+      ) as before
     )
     select id, earlier from known where id <> earlier order by id, earlier`
 }
