@@ -119,7 +119,7 @@ test('a press has its lookup in the queue before anything that its lookup does n
   for (const name of ['closed.', 'learn.', 'names.']) expect(at(name)).toBeLessThan(at('tasks'))
 })
 
-test('what nobody waits for is read when its task is stored, and so is nothing in vain', async () => {
+test('what nobody waits for is read when its task is stored', async () => {
   const { steps, errors, press } = setStage()
   await press('workflow')
   expect(errors).toEqual([])

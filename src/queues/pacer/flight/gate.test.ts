@@ -67,6 +67,34 @@ describe('the gate of a process', () => {
     expect(roomAfter(300, 10)).toBe(4 + 64)
   })
 
+  test('takes no idle time for the time between two requests that had to wait', () => {
+    const { gate, sent, depart, wait } = stage()
+    const waits = (id: string, ms: number) => {
+      gate.granted(id, 'background')
+      gate.told(given(0))
+      gate.depart(id, () => sent.push(id))
+      wait(ms)
+      gate.told(given(1))
+      gate.landed(id, false)
+    }
+    // The first of a process that has run for an hour, and one after an idle hour.
+    wait(3_600_000)
+    waits('first', 100)
+    expect(gate.intervalMs()).toBeCloseTo(10)
+    wait(3_600_000)
+    waits('idle', 100)
+    expect(gate.intervalMs()).toBeCloseTo(19)
+    // Under load each has had its token before the one in front of it leaves.
+    depart('a')
+    for (const id of ['b', 'c']) depart(id)
+    for (const id of ['a', 'b', 'c']) {
+      wait(100)
+      gate.landed(id, false)
+    }
+    expect(sent).toEqual(['first', 'idle', 'a', 'b', 'c'])
+    expect(gate.intervalMs()).toBeCloseTo(34.39)
+  })
+
   test('asks for no more tokens than will soon have a slot', () => {
     const { gate, depart } = stage()
     gate.told(given(4))

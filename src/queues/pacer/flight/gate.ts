@@ -133,7 +133,9 @@ export function createGate(
   function leave(flight: Flying, go: () => void): void {
     delete flight.go
     flight.leftMs = now()
-    if (flight.isBound) usualMs += smoothing * (flight.leftMs - lastLeftMs - usualMs)
+    // Before it had its token nothing waited: idle time is none of it.
+    const sinceMs = Math.max(lastLeftMs, flight.grantedMs)
+    if (flight.isBound) usualMs += smoothing * (flight.leftMs - sinceMs - usualMs)
     lastLeftMs = flight.leftMs
     const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
     const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
