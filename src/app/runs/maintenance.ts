@@ -3,7 +3,7 @@ import { describeError } from '../../domain/errors.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { keepSmall } from '../../store/database/keep-small.ts'
-import { giveWay } from '../../store/database/go-first.ts'
+import { afterPresses } from '../../store/database/go-first.ts'
 import { vacuumTables } from '../../store/database/vacuum-tables.ts'
 import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
@@ -104,14 +104,6 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       work: runStates(context, foreground),
     },
   ]
-}
-
-/** Work that takes the processors or the ledger for long begins when no press is under way in this process, or a little later. */
-function afterPresses<T>(work: () => Promise<T>, mostMs = 500): () => Promise<T> {
-  return async () => {
-    await giveWay(mostMs).begin()
-    return work()
-  }
 }
 
 /** As many as take the ledger twenty or thirty milliseconds. */

@@ -66,3 +66,9 @@ test('a run that was stopped says that what is paid for is kept, and parks nothi
     /\nstopped\. Nothing is lost: 291 paid answers are kept, and the same command goes on with them\.\n$/,
   )
 })
+
+test('money in doubt has a line that says what ends the doubt, and money that is not has none', () => {
+  const inDoubt = { spend: { ...summary.spend, inDoubt: '0.300000' } }
+  expect(plain(inDoubt)).toMatch(/0\.300000 in doubt .*\n {2}in doubt: sent, but .*`paydirt reconcile`/)
+  expect(plain({})).not.toContain('in doubt')
+})

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { giveWay, goFirst, waitOutside, type GiveWay } from './go-first.ts'
+import { afterPresses, giveWay, goFirst, waitOutside, type GiveWay } from './go-first.ts'
 
 /** A press that works until it is told to go on. */
 function press(work: (held: Promise<void>) => Promise<void> = (held) => held) {
@@ -100,4 +100,17 @@ test('a press that goes from step to step lets nothing between them', async () =
   await other().ended
   expect(steps).toBe(2)
   await pressed
+})
+
+test('what takes long begins after the presses of its moment, or when it has waited for long enough', async () => {
+  const { goOn, ended } = press()
+  let done = 0
+  const work = () => Promise.resolve((done += 1))
+  const patient = afterPresses(work, 60_000)()
+  await afterPresses(work, 1)()
+  expect(done).toBe(1)
+  goOn()
+  await ended
+  await patient
+  expect(done).toBe(2)
 })

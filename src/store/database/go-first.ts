@@ -60,6 +60,14 @@ export function giveWay(mostMs: number): GiveWay {
   return { begin: waitsFor(underWay, mostMs), goOn: waitsFor(atWork, mostMs) }
 }
 
+/** Work that takes the processors or the ledger for long begins when no press is under way in this process, or a little later. */
+export function afterPresses<T>(work: () => Promise<T>, mostMs = 500): () => Promise<T> {
+  return async () => {
+    await giveWay(mostMs).begin()
+    return work()
+  }
+}
+
 function waitsFor(presses: ReadonlySet<Urgent>, mostMs: number): () => Promise<void> {
   let leftMs = mostMs
   return async () => {

@@ -159,6 +159,19 @@ describe('a limit on requests under way', () => {
     expect(fallen(start - 61_000)).toMatchObject({ limit: 4, givenUp: 0 })
   })
 
+  // One of three slots is less than half of them, and a limit of three that falls to one is one.
+  test('of two or three that falls to one is followed, however soon', () => {
+    for (const limit of [2, 3]) {
+      let flight: Flight = { ...unlimited, limit, isSure: true, foundAs: limit, foundMs: start - 5_000 }
+      for (let fromMs = start; flight.limit > 1 && fromMs < start + 40_000; fromMs += 1_000) {
+        const oneFewer = flight.limit - 1
+        const next = answers(40, 10, (atServer) => atServer >= oneFewer, { mayHave: flight.limit, fromMs })
+        flight = learnAll(flight, next)
+      }
+      expect(flight).toMatchObject({ limit: 1, givenUp: 0 })
+    }
+  })
+
   test('is tested with one request beyond it: three that are served raise it', () => {
     let flight: Flight = { ...unlimited, limit: 4, isSure: true, testAfter: 20, usualTestAfter: 60 }
     for (let round = 0, fromMs = start; flight.limit < 6 && round < 50; round += 1, fromMs += 2_000) {

@@ -127,6 +127,15 @@ describe('a look above a level', () => {
       expect(rested.edge).toBeNull()
     })
 
+    it('does not when nobody asked when a block would end', () => {
+      const times = { sinceMs: start, lastFailMs: start, nextTrialMs: start + 1_000, trialGapMs: 1_000 }
+      const block = { ...times, isAnnounced: false, places: [] }
+      const blocked: Learner = { ...unsure, looks: noLooks, phase: 'blocked', block, lastAtMs: start }
+      const endedAfter = (ms: number) => learn(blocked, at(ms), settings)
+      expect(endedAfter(1_000)).toMatchObject({ block: null, edge })
+      expect(endedAfter(60_000)).toMatchObject({ block: null, edge: null })
+    })
+
     it('does not where a limit on requests under way is known, or may explain the refusals', () => {
       expect(sureAfter({ refused: [0, 2], surelyServed: [150, 0] })).toBe(0.3)
       expect(sureAfter({ refused: [], surelyServed: [100, 50] })).toBe(0.3)
