@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
+import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { summaryText } from './print-summary.ts'
 import { painted } from './style.ts'
@@ -67,8 +68,12 @@ test('a run that was stopped says that what is paid for is kept, and parks nothi
   )
 })
 
-test('money in doubt has a line that says what ends the doubt, and money that is not has none', () => {
-  const inDoubt = { spend: { ...summary.spend, inDoubt: '0.300000' } }
-  expect(plain(inDoubt)).toMatch(/0\.300000 in doubt .*\n {2}in doubt: sent, but .*`paydirt reconcile`/)
+test('money in doubt has a line that says what ends the doubt, and a run that goes on asks again', () => {
+  const inDoubt = { ...summary, spend: { ...summary.spend, inDoubt: '0.300000' } }
+  const ended = (end: RunEnd) => painted(summaryText(inDoubt, end, undefined), file)
+  for (const end of ['finished', 'parked', 'interrupted'] as const) {
+    expect(ended(end)).toMatch(/0\.300000 in doubt .*\n {2}in doubt: promised, .*`paydirt reconcile`/)
+    expect(ended(end).includes('The same command asks again')).toBe(end !== 'finished')
+  }
   expect(plain({})).not.toContain('in doubt')
 })

@@ -27,7 +27,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
       : []),
     `spent: ${amount(spend)}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
     ...(spend.lost === zero ? [] : [`  ${lostMeaning}`]),
-    ...(spend.inDoubt === zero ? [] : [`  ${inDoubtMeaning}`]),
+    ...(spend.inDoubt === zero ? [] : [`  ${inDoubtMeaning(end)}`]),
     ...leftOutLines(summary.leftOut ?? [], summary.connector),
     ...(summary.reasons ?? [])
       .filter(({ status, reason }) => status !== 'unchanged' || reason.includes('left out'))
@@ -56,8 +56,11 @@ export const lostMeaning =
   'lost: paid, but a process ended before the answer came, and the service keeps no answers by payment id. End runs with Ctrl-C; `payment.rebuyLost: false` parks such a lookup in place of buying it again'
 
 /** Says what money is called in doubt, and what ends the doubt. A stop under a rate limit leaves some of it. */
-const inDoubtMeaning =
-  'in doubt: sent, but refused as too many or not answered. The same command sends them again with the same payment; `paydirt reconcile` asks the chain what became of them'
+function inDoubtMeaning(end: RunEnd): string {
+  const again =
+    end === 'finished' ? '' : 'The same command asks again, with the same payment while that is valid. '
+  return `in doubt: promised, but the service refused the request (as too many, say), failed or did not answer. ${again}\`paydirt reconcile\` says what became of a payment once it has expired, and shows what needs a person`
+}
 
 function amount({ settled, credits }: { settled: string; credits?: string | undefined }): string {
   return spentText(settled, credits)

@@ -102,8 +102,8 @@ test('a press that goes from step to step lets nothing between them', async () =
   await pressed
 })
 
-test('what takes long begins after the presses of its moment, or when it has waited for long enough', async () => {
-  const { goOn, ended } = press()
+test('what takes long begins after the presses of its moment, also those that wait for the service, or a little later', async () => {
+  const { goOn, ended } = press((held) => waitOutside(() => held))
   let done = 0
   const work = () => Promise.resolve((done += 1))
   const patient = afterPresses(work, 60_000)()

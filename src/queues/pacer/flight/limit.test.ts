@@ -159,7 +159,7 @@ describe('a limit on requests under way', () => {
     expect(fallen(start - 61_000)).toMatchObject({ limit: 4, givenUp: 0 })
   })
 
-  // One of three slots is less than half of them, and a limit of three that falls to one is one.
+  // A fall to half or less means that there was no limit, but only from four on: two or three may really fall to one.
   test('of two or three that falls to one is followed, however soon', () => {
     for (const limit of [2, 3]) {
       let flight: Flight = { ...unlimited, limit, isSure: true, foundAs: limit, foundMs: start - 5_000 }
