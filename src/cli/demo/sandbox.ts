@@ -88,7 +88,11 @@ ${pages.map((page) => `# the records of ${page.crm}: ${page.pageUrl}\n`).join(''
 `)
     }
     liveLine.end()
-    printError(`${hint(folder, settings, added)} Ctrl-C ends it.\n`)
+    const end =
+      stateFile === undefined
+        ? 'Ctrl-C ends it, with its chain and money (--state FILE keeps them).'
+        : 'Ctrl-C ends it.'
+    printError(`${hint(folder, settings, added)} ${end}\n`)
     await stopped
   } finally {
     for (const stop of stops.toReversed()) await stop()

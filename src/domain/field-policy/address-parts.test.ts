@@ -51,7 +51,16 @@ describe('the parts of an address', () => {
   test('know a state by its code', () => {
     const address = { street: '500 Main St', city: 'Seattle', state: 'Washington', country_code: 'US' }
     expect(stray({ state: 'WA' }, address)).toEqual([])
-    expect(stray({ state: 'OR' }, address)).toEqual(['street', 'city'])
+    expect(stray({ state: 'OR' }, address)).toEqual(['street', 'city', 'country_code'])
+  })
+
+  test('take their country with them where another place stands there, and not beside another street', () => {
+    const parts = ['street', 'state', 'postal_code', 'country_code']
+    expect(stray({ city: 'Leeds' })).toEqual(parts)
+    const { country_code: _, ...place } = ours
+    expect(stray({ ...place, city: 'Leeds' })).toEqual(['country_code'])
+    expect(stray({ street: 'Old Street 7' })).toEqual(['city', 'state', 'postal_code'])
+    expect(stray(place)).toEqual([])
   })
 
   test('that are replaced by policy are no other address', () => {
@@ -63,14 +72,11 @@ describe('the parts of an address', () => {
     const by = { ours: {}, open: [], rule: () => 'fill_blank' as const }
     const decided = decideWrite({ patch: set({ ...ours, description: 'Ropes' }) }, current, by)
     expect(decided).toMatchObject({ kind: 'write' })
-    expect(Object.keys(decided.kind === 'write' ? decided.patch : {}).sort()).toEqual([
-      'country_code',
-      'description',
-    ])
-    const { country_code: _, ...parts } = ours
-    expect(decideWrite({ patch: set(parts) }, current, by)).toMatchObject({
+    expect(Object.keys(decided.kind === 'write' ? decided.patch : {})).toEqual(['description'])
+    expect(decideWrite({ patch: set(ours) }, current, by)).toMatchObject({
       kind: 'end',
-      reason: 'the record has another address: street, state, postal_code; filled already: city',
+      reason:
+        'the record has another address: street, state, postal_code, country_code; filled already: city',
     })
   })
 })

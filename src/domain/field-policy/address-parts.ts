@@ -8,8 +8,9 @@ type Part = (typeof parts)[number] | 'country_code'
 
 /**
  * Returns the parts of an address that must not be written, because the record keeps a part of another address: a
- * street of Munich beside the city of Berlin is an address that nobody has. `wanted` are all values that the facts
- * propose, `patch` those that the policy allows.
+ * street of Munich beside the city of Berlin is an address that nobody has. Its country goes with them where state, city or
+ * postal code are others: a record of Leeds became one of Leeds in Brazil. `wanted` are all values that the facts propose, `patch`
+ * those that the policy allows.
  */
 export function strayAddressParts(
   current: Readonly<Record<string, FieldValue>>,
@@ -17,7 +18,8 @@ export function strayAddressParts(
   patch: Patch,
 ): string[] {
   const written = parts.filter((part) => part in patch)
-  if (written.length === 0) return []
+  const hasCountry = 'country_code' in patch
+  if (written.length === 0 && !hasCountry) return []
   const country = textOf(current['country_code']) ?? setBy(wanted, 'country_code')
   const isOther = (part: Part): boolean => {
     const now = current[part]
@@ -32,8 +34,12 @@ export function strayAddressParts(
   )
   const isStray =
     ([...parts, 'country_code'] as const).some(isOther) || (standsAlone && !isAnchored(current, wanted))
-  return isStray ? written : []
+  if (!isStray) return []
+  return hasCountry && elsewhere.some(isOther) ? [...written, 'country_code'] : written
 }
+
+/** Another street may stand in the same place. */
+const elsewhere = ['city', 'state', 'postal_code'] as const
 
 /** Returns true where city or postal code of the record are those of our address. */
 function isAnchored(current: Readonly<Record<string, FieldValue>>, wanted: Patch): boolean {
