@@ -124,7 +124,12 @@ describe.skipIf(!isFullSize)('beside a process that holds the embedded ledger', 
     expect((await paydirt('spend')).stdout).toMatch(
       /^SPENDING IS STOPPED since 20\S+ \S+ UTC by cli \(paydirt spend --stop\); `paydirt spend --resume`/,
     )
-    expect((await paydirt('spend', '--json')).json()).toMatchObject({ stopped: true, stop: { by: 'cli' } })
+    expect(await paydirt('spend', '--stop', 'a wrong list')).toMatchObject({ status: 0 })
+    const reason = 'a wrong list'
+    expect((await paydirt('spend', '--json')).json()).toMatchObject({
+      stopped: true,
+      stop: { by: 'cli', reason },
+    })
     const stopped = await paydirt('doctor', '--json')
     const { findings } = stopped.json<{
       findings: { name: string; status: string; message: string; todo?: string }[]
@@ -135,7 +140,7 @@ describe.skipIf(!isFullSize)('beside a process that holds the embedded ledger', 
     expect(findings.find(({ name }) => name === 'spending')).toMatchObject({
       status: 'warning',
       message: expect.stringMatching(
-        /^stopped since 20\S+ \S+ UTC, by the command line: paydirt spend --stop\. Nothing is bought$/,
+        /^stopped since 20\S+ \S+ UTC, by the command line: a wrong list\. Nothing is bought$/,
       ),
       todo: expect.stringContaining('`paydirt spend --resume`'),
     })

@@ -171,13 +171,13 @@ test('an order to stop that arrives while an order to resume is obeyed is obeyed
       spendSwitch,
       database: { ...database, kind: 'pglite' as const },
       // Another terminal gives the order here.
-      lookups: { unparkBy: async () => void (await leaveOrder(config, 'stop')) },
+      lookups: { unparkBy: async () => void (await leaveOrder(config, 'stop', 'a wrong list')) },
     } as unknown as Parameters<typeof obeyOrders>[0]
     await leaveOrder(config, 'resume')
     await obeyOrders(context)
     expect(await spendSwitch.isStopped()).toBeUndefined()
     await obeyOrders(context)
-    expect(await spendSwitch.isStopped()).toBeDefined()
+    expect(await spendSwitch.isStopped()).toMatchObject({ reason: 'a wrong list' })
     expect(await readdir(dataDir)).toEqual([])
   } finally {
     await close()

@@ -36,7 +36,7 @@ describe('the kill switch', () => {
     const running = desk.start(csv)
     while (sandbox.stats().settled < before + 10) await new Promise((resolve) => setTimeout(resolve, 5))
 
-    const stopped = await desk.run(['spend', '--stop'])
+    const stopped = await desk.run(['spend', '--stop', 'a wrong list'])
     expect(stopped).toMatchObject({ status: 0 })
     expect(stopped.stdout).toContain('spending is stopped')
     const ended = await running.ended
@@ -54,7 +54,8 @@ describe('the kill switch', () => {
     // A restart does not lift it.
     expect(await desk.run(csv)).toMatchObject({ status: 3 })
     expect(await desk.transfers()).toHaveLength(paid)
-    expect((await desk.run(['spend', '--json'])).json()).toMatchObject({ stopped: true })
+    const reason = 'a wrong list'
+    expect((await desk.run(['spend', '--json'])).json()).toMatchObject({ stopped: true, stop: { reason } })
 
     expect(await desk.run(['spend', '--resume'])).toMatchObject({ status: 0 })
     expect(await desk.run(csv)).toMatchObject({ status: 0 })

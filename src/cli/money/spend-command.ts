@@ -10,7 +10,10 @@ export function spendCommand(): Command {
     .option('--json', 'print one JSON document')
     .option('--csv', 'print CSV')
     .addOption(
-      new Option('--stop', 'stop all spending, in every process, until --resume').conflicts('resume'),
+      new Option(
+        '--stop [reason]',
+        'stop all spending, in every process, until --resume; the reason is shown to others',
+      ).conflicts('resume'),
     )
     .option('--resume', 'resume spending; parked work continues')
     .addHelpText(

@@ -18,12 +18,13 @@ interface Options {
   by: SpendGroup
   json?: true
   csv?: true
-  stop?: true
+  stop?: string | true
   resume?: true
 }
 
 export async function spend(options: Options): Promise<void> {
-  if (options.stop) return giveOrder('stop')
+  const { stop } = options
+  if (stop !== undefined) return giveOrder('stop', stop === true || stop.trim() === '' ? undefined : stop)
   if (options.resume) return giveOrder('resume')
   await show(options)
 }
@@ -31,18 +32,18 @@ export async function spend(options: Options): Promise<void> {
 /** The ledger belongs, or may belong, to another process, which finds the order in the data directory. */
 const ownedCodes: readonly string[] = [errorCode.dataDirInUse, errorCode.dataDirOwnerUnknown]
 
-async function giveOrder(order: SpendOrder): Promise<void> {
+async function giveOrder(order: SpendOrder, reason?: string): Promise<void> {
   const done =
     order === 'stop' ? 'spending is stopped. `paydirt spend --resume` resumes it.' : 'spending is resumed.'
   try {
     await withContext(async (context) => {
       await obeyOrders(context)
-      await orderSpending(context, order)
+      await orderSpending(context, order, reason)
     })
   } catch (error) {
     if (!(error instanceof ConfigError) || !ownedCodes.includes(error.code)) throw error
     const config = await readConfig()
-    const name = await leaveOrder(config, order)
+    const name = await leaveOrder(config, order, reason)
     const deadlineMs = performance.now() + 5_000
     while (await isPending(config, name)) {
       if (performance.now() > deadlineMs) {
