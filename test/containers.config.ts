@@ -5,7 +5,7 @@ import { shared } from './support/vitest-shared.ts'
 export default defineConfig({
   test: {
     ...shared,
-    include: ['test/integration/**/*.test.ts'],
+    include: ['test/{integration,slow}/**/*.test.ts'],
     globalSetup: [...shared.globalSetup, './test/support/global-containers.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -10,7 +10,7 @@ export default defineConfig({
     ...shared,
     include: [
       'test/conformance/connectors/hubspot.test.ts',
-      'test/integration/{explain,hubspot-limits,hubspot-making,hubspot-required,hubspot-scan,hubspot-write,http-hubspot-hooks,lists-people,merged-records,signals-writing,sync,undo}.test.ts',
+      'test/{integration,slow}/{explain,hubspot-limits,hubspot-making,hubspot-required,hubspot-scan,hubspot-write,http-hubspot-hooks,lists-people,merged-records,signals-writing,sync,undo}.test.ts',
     ],
     setupFiles: ['./test/support/record-exchanges.ts'],
     testTimeout: 180_000,

@@ -11,7 +11,11 @@ export default defineConfig({
     setupFiles: ['real-timers.ts', 'close-idle-ledgers.ts'].map((name) =>
       join(import.meta.dirname, 'support', name),
     ),
-    include: filesUsingStores(dirname(import.meta.dirname), ['test/conformance', 'test/integration']),
+    include: filesUsingStores(dirname(import.meta.dirname), [
+      'test/conformance',
+      'test/integration',
+      'test/slow',
+    ]),
     testTimeout: 180_000,
     hookTimeout: 120_000,
   },

@@ -1,4 +1,4 @@
-import type { Progress } from '../app/runs/run-to-end.ts'
+import type { Progress } from '../app/runs/run-progress.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { EndedRun, PaydirtEvent } from './types.ts'
 

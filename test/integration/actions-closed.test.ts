@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { closeByVerdict } from '../../src/app/actions/close-action.ts'
 import { listActions } from '../../src/app/actions/list-actions.ts'
 import { forget } from '../../src/app/records/forget.ts'
-import { enforceRetention } from '../../src/app/runs/retention.ts'
+import { enforceRetention } from '../../src/app/upkeep/retention.ts'
 import { useActions } from './actions.fixture.ts'
 import { monitorFields } from './sandbox-monitors.fixture.ts'
 

@@ -10,7 +10,7 @@ import {
   orderSpending,
   type SpendOrder,
 } from '../../src/app/money/spend-switch.ts'
-import { startMaintenance } from '../../src/app/runs/maintenance.ts'
+import { startMaintenance } from '../../src/app/upkeep/maintenance.ts'
 import { auditWords } from '../../src/http/desk/pages/audit.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'

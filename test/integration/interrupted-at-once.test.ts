@@ -40,3 +40,25 @@ test('an interrupted run buys nothing more while its ledger is slow to answer', 
     await house.close()
   }
 })
+
+test('an interrupted run shows the answers that still come in', async () => {
+  sandbox.faults.set({ latency: { minMs: 200, maxMs: 2_000 } })
+  const house = await openHouse(sandbox, {
+    config: { pacing: { startPerSecond: 10, maxPerSecond: 10, concurrency: 8 } },
+  })
+  try {
+    const ctrlC = new AbortController()
+    const [before, after] = [[0], [0]]
+    const file = makeFile(Array.from({ length: 40 }, (_, index) => `shown-${index}`))
+    const { end, summary } = await house.enrich(file, ctrlC.signal, ({ underWay: { bought } }) => {
+      ;(ctrlC.signal.aborted ? after : before).push(bought)
+      if (bought > 0) ctrlC.abort()
+    })
+    expect(end).toBe('interrupted')
+    expect(Math.max(...after)).toBeGreaterThan(Math.max(...before))
+    expect(Math.max(...after)).toBeLessThanOrEqual(summary.lookups.paid)
+  } finally {
+    sandbox.faults.reset()
+    await house.close()
+  }
+})

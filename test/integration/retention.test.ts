@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
-import { enforceRetention } from '../../src/app/runs/retention.ts'
+import { enforceRetention } from '../../src/app/upkeep/retention.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { allRows } from '../support/list-rows.ts'

@@ -6,6 +6,7 @@ import { resolveConfig } from '../../src/app/config/config.ts'
 import { fileSchema, type FileConfig } from '../../src/app/config/file.ts'
 import { createContext, type Overrides } from '../../src/app/context/context.ts'
 import { enrichCsv, openInput } from '../../src/app/runs/enrich-csv.ts'
+import type { Progress } from '../../src/app/runs/run-progress.ts'
 import { readEnvironment } from '../../src/app/config/environment.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { layLedger } from './ledger-template.ts'
@@ -63,11 +64,15 @@ export async function openHouse(
         .execute()
       return charges.map(({ nonce }) => nonce).sort()
     },
-    async enrich(file: Pick<MadeFile, 'csv'>, signal = new AbortController().signal) {
+    async enrich(
+      file: Pick<MadeFile, 'csv'>,
+      signal = new AbortController().signal,
+      onProgress?: (progress: Progress) => void,
+    ) {
       const [input, out] = [join(folder, 'in.csv'), join(folder, 'out.csv')]
       await writeFile(input, file.csv)
       const csv = await openInput(config, { input, object: 'company' })
-      const { end, summary } = await enrichCsv(context, csv, { out, signal })
+      const { end, summary } = await enrichCsv(context, csv, { out, signal, onProgress })
       const rows =
         end === 'interrupted'
           ? []

@@ -50,7 +50,7 @@ export async function leaveOrder(config: Config, order: SpendOrder, reason?: str
 }
 
 /**
- * Obeys the orders that other processes left, oldest first. One loop a process calls it (runs/maintenance.ts), so that each
+ * Obeys the orders that other processes left, oldest first. One loop a process calls it (upkeep/maintenance.ts), so that each
  * is noted once. Crash window: an order that was obeyed and whose file is still there is obeyed again at the next start,
  * before any later order.
  */

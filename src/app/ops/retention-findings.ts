@@ -1,5 +1,5 @@
 import { counted } from '../../domain/values/counted.ts'
-import type { RetentionReport } from '../runs/retention.ts'
+import type { RetentionReport } from '../upkeep/retention.ts'
 import type { Finding } from './finding.ts'
 
 const dayMs = 86_400_000

@@ -19,7 +19,8 @@ import { makePlan, rulesDigest } from '../plans/make-plan.ts'
 import { changedReason, onlyPlanned, plannedSource } from '../plans/planned-scan.ts'
 import type { JudgedRun } from './left-out.ts'
 import { prepareStart } from './preflight.ts'
-import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
+import type { Progress } from './run-progress.ts'
+import { runToEnd, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
 export interface ApplyOptions {

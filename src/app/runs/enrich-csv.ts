@@ -25,8 +25,9 @@ import type { RunPlan } from '../plans/plan-text.ts'
 import { applyCommandOf, freeOutputName } from './csv-output.ts'
 import type { JudgedRun } from './left-out.ts'
 import { plannedRefusals, prepareStart } from './preflight.ts'
-import { makeRestSearchable } from './maintenance.ts'
-import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
+import { makeRestSearchable } from '../upkeep/maintenance.ts'
+import type { Progress } from './run-progress.ts'
+import { runToEnd, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
 export interface CsvJob {

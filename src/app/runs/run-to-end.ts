@@ -1,16 +1,14 @@
 import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import { describeError, type ConfigError } from '../../domain/errors.ts'
-import type { TaskStatus } from '../../domain/words.ts'
 import { scan } from '../../producers/scan.ts'
 import { parkLeftOfRun } from '../../store/runs/parked-runs.ts'
 import { stopText, type RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
-import type { WorkUnderWay } from '../../store/runs/task-progress.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
-import { retryWhileAway } from '../../store/database/retry-while-away.ts'
 import type { Context } from '../context/context.ts'
 import { moduleLog } from '../context/log.ts'
-import { startMaintenance } from './maintenance.ts'
+import { startMaintenance } from '../upkeep/maintenance.ts'
+import { showUntil, untilDone, type Progress } from './run-progress.ts'
 import { startWorkerRuntime } from './worker-runtime.ts'
 import { pause } from '../../timing/pause.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
@@ -33,28 +31,6 @@ export interface RunOptions {
   onProgress?: ((progress: Progress) => void) | undefined
   /** Called with the reason, in words for a person, when the run ends before its work is done. */
   onNotice?: ((text: string) => void) | undefined
-}
-
-export interface Progress {
-  records: number
-  scanned: boolean
-  counts: Record<TaskStatus, number>
-  /** The work done that no final record shows yet: a record may wait for its second lookup until all have had their first. */
-  underWay: WorkUnderWay
-  settledAtomic: bigint
-  /** Settled on direct access, in millionths of a credit. */
-  creditsAtomic: bigint
-  /** The pace that was learned for the service; undefined while nothing has been asked, or Redis does not respond. */
-  pace: LearnedPace | undefined
-}
-
-export interface LearnedPace {
-  /** Requests a second. */
-  perSecond: number
-  /** Requests at a time, where the service has such a limit: it is that which holds, and not the rate. */
-  atOnce?: number
-  /** The share of the requests of the last ten minutes that the service refused as too many, 0 to 1. */
-  refusedShare: number
 }
 
 export type RunEnd = 'finished' | 'parked' | 'interrupted'
@@ -140,7 +116,9 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     if (await runs.stopOf(run.id)) await untilArrived(context, run.id, signal)
   } finally {
     signal.removeEventListener('abort', stopWorkers)
-    await Promise.all([watch.stop(), maintenance.stop(), runtime.stop(graceMs)])
+    const stopping = Promise.all([watch.stop(), maintenance.stop(), runtime.stop(graceMs)])
+    if (stop.aborted) await showUntil(stopping, context, options)
+    await stopping
     context.connectors.delete(connector.name)
   }
   // The order may have come after the last look: the rest was parked by it, and the run must not look finished by a command.
@@ -176,61 +154,8 @@ async function knowRunOf({ database, log }: Context): Promise<void> {
   }
 }
 
-/** The time the database may be unreachable before the run fails. A restart takes less, and workers survive it. */
-const patienceMs = 60_000
-
 /** Waits for what is on its way when a person has stopped the run: its answers are paid for, and are stored and written. */
 async function untilArrived({ runs }: Context, runId: string, signal: AbortSignal): Promise<void> {
   const endsAt = Date.now() + graceMs
   while (!signal.aborted && Date.now() < endsAt && (await runs.isUnderWay(runId))) await pause(100, signal)
-}
-
-/** A run goes on without its queue for a while, and so does what is shown of it. */
-async function learnedPace(context: Context): Promise<LearnedPace | undefined> {
-  const snapshot = await context
-    .openEngine()
-    .then(({ pacer }) => pacer.snapshot())
-    .catch(() => undefined)
-  if (!snapshot || snapshot.totals.ok + snapshot.totals.limited === 0) return undefined
-  const { perSecond, atOnce, limitedShare: refusedShare } = snapshot
-  return { perSecond, ...(atOnce !== undefined && { atOnce }), refusedShare }
-}
-
-/** A person who looks at a busy ledger sees that the run goes on. */
-const slowestPollMs = 5_000
-
-/** Polls the ledger until no task of the run is open. Polling is cheap for small runs and rare for large ones. */
-async function untilDone(
-  context: Context,
-  { run, onProgress }: RunOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const { tasks, runs, config } = context
-  const { steps } = config.recipes(run.object, run.recipe)
-  async function poll(): Promise<{ isDone: boolean; progress?: Progress; tookMs: number }> {
-    const startedMs = performance.now()
-    const isDone = !(await tasks.hasOpen(run.id))
-    const tookMs = () => performance.now() - startedMs
-    if (!onProgress) return { isDone, tookMs: tookMs() }
-    const [counts, underWay, spent, current] = [
-      await tasks.counts(run.id),
-      await tasks.underWay(run.id, steps.length),
-      await runs.spent(run.id),
-      await runs.get(run.id),
-    ]
-    const pace = await learnedPace(context)
-    const progress = { records: current?.records ?? 0, scanned: true, counts, underWay, ...spent, pace }
-    return { isDone, progress, tookMs: tookMs() }
-  }
-  while (!signal.aborted) {
-    const polled = await retryWhileAway(poll, { forMs: patienceMs, signal }).catch((error: unknown) => {
-      // An interrupted run does not wait for its database.
-      if (!signal.aborted) throw error
-    })
-    if (!polled) return
-    const { isDone, progress, tookMs } = polled
-    if (progress) onProgress?.(progress)
-    if (isDone) return
-    await pause(Math.min(Math.max(100, tookMs * 20), slowestPollMs), signal)
-  }
 }

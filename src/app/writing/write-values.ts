@@ -9,7 +9,8 @@ import { ruleOf } from '../config/policies.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { prepareWriting } from '../runs/preflight.ts'
-import { runToEnd, type Progress, type RunEnd } from '../runs/run-to-end.ts'
+import type { Progress } from '../runs/run-progress.ts'
+import { runToEnd, type RunEnd } from '../runs/run-to-end.ts'
 import { writableFields } from './writable-fields.ts'
 
 export interface ValuesToWrite {

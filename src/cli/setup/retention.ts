@@ -1,5 +1,5 @@
 import { queryLedger } from '../../app/queries/query-ledger.ts'
-import { enforceRetention, reportRetention, type RetentionReport } from '../../app/runs/retention.ts'
+import { enforceRetention, reportRetention, type RetentionReport } from '../../app/upkeep/retention.ts'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { print } from '../terminal/print.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LearnedPace } from '../../app/runs/run-to-end.ts'
+import type { LearnedPace } from '../../app/runs/run-progress.ts'
 import { createLiveLine } from './live-line.ts'
 import { createProgressView } from './progress.ts'
 

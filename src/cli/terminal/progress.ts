@@ -1,4 +1,4 @@
-import type { LearnedPace, Progress } from '../../app/runs/run-to-end.ts'
+import type { LearnedPace, Progress } from '../../app/runs/run-progress.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { liveLine, type LiveLine } from './live-line.ts'
 import { printError } from './print.ts'
