@@ -13,7 +13,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongFilesFirst },
     setupFiles: ['./test/support/real-timers.ts', './test/support/close-idle-ledgers.ts'],
-    include: ['src/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/integration/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/{conformance,integration,slow}/**/*.test.ts'],
     // Processes, a chain and a database start inside those of test/integration.
     testTimeout: 180_000,
     hookTimeout: 120_000,

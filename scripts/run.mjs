@@ -8,8 +8,8 @@ const vitest = join('node_modules', 'vitest', 'vitest.mjs')
 
 const targets = {
   demo: ['src/cli/main.ts', 'demo'],
-  test: [vitest, 'run'],
-  'test:all': [vitest, 'run', '--config', 'test/all.config.ts'],
+  test: [vitest, 'run', '--config', 'test/short.config.ts'],
+  'test:all': [vitest, 'run'],
   'test:containers': [vitest, 'run', '--config', 'test/containers.config.ts'],
   'test:browser': [vitest, 'run', '--config', 'test/browser.config.ts'],
   'test:long': [vitest, 'run', '--config', 'test/long.config.ts'],

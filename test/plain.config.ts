@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config'
-import all from './all.config.ts'
+import all from '../vitest.config.ts'
 import { filesUsingStores } from './support/store-users.ts'
 
 /** The tests that keep no data: they are the same on any stores, so that one run of them at full size is enough. */
