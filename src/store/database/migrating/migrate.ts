@@ -63,11 +63,13 @@ async function bringUp(db: Kysely<Tables>, options: MigrateOptions): Promise<voi
     const { pending } = verdict
     const names = pending.map(({ name }) => name).join(', ')
     if (options.by === 'nobody') {
+      const isEmpty = pending.length === known.length
       throw new ConfigError(
         errorCode.schemaBehind,
-        pending.length === known.length
+        isEmpty
           ? 'the database is empty: the first command that writes makes its tables'
           : `the database lacks ${names}: run \`paydirt migrate\` (\`--plan\` shows it), or start paydirt, which does the same`,
+        { details: { isEmpty } },
       )
     }
     if (options.by !== 'others') {
