@@ -6,7 +6,7 @@ import { startMatches } from './matches/start-matches.ts'
 import { startCatchUp } from './monitors/start-catch-up.ts'
 import { startAlerts } from './ops/alerts.ts'
 import { startMaintenance } from './upkeep/maintenance.ts'
-import { startWorkerRuntime } from './runs/worker-runtime.ts'
+import { startWorkerRuntime } from './working/worker-runtime.ts'
 import { startSchedules } from './schedules/scheduler.ts'
 import { moduleLog } from './context/log.ts'
 

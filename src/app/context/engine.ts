@@ -16,6 +16,7 @@ import { createCallBudget } from '../../queues/call-budget.ts'
 import { openRedis, type RedisConnection } from '../../queues/connection.ts'
 import type { Pacer } from '../../queues/pacer/pacer.ts'
 import { createPacers, type Pacers } from '../../queues/pacers.ts'
+import { createPressSignals, type PressSignals } from '../../queues/press-signals.ts'
 import { createQueues, type Queues } from '../../queues/queues.ts'
 import { createAcquirePermit } from '../../queues/send-permits.ts'
 import { openQueueTelemetry, type QueueTelemetry } from '../../queues/telemetry.ts'
@@ -31,6 +32,7 @@ import type { SettledHere } from '../../store/ledger/lookups.ts'
 import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
+import { createAccessWatch, type AccessWatch } from '../../workers/lookup/access-watch.ts'
 import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
 import type { Probation } from '../../workers/lookup/probation.ts'
 import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
@@ -54,6 +56,8 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   /** The pace of ordinary lookups; `pacers` has it and those of slower paths. */
   pacer: Pacer
   pacers: Pacers
+  /** The words about presses that processes tell each other. */
+  pressSignals: PressSignals
   /** Counts the calls that all processes together make to each CRM account. */
   callBudget: CallBudget
   meter: OpenMeter
@@ -66,6 +70,8 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   batch: Batch
   pollAnswer: ReturnType<typeof createPollAnswer>
   probation: Probation
+  /** Shared by all who look up in this process. */
+  access: AccessWatch
   /** Stores what answers have shown every few seconds; `flush` does it at once. */
   observer: Pick<Observer, 'flush'>
   freshUntil: FreshUntil
@@ -98,6 +104,8 @@ export interface EngineOptions {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { config, log, now, onOpened, freshUntil, suppressions } = options
   const { db } = options.database
+  const unsaved = (floor: 'queues' | 'store', text: string) => (error: unknown) =>
+    moduleLog(log, floor).debug({ problem: describeError(error) }, text)
   const catalogue = withRenames(config.catalogue, await renamesOf(db))
   const service = openService(config, { ...options, catalogue })
   onOpened(service.close)
@@ -110,11 +118,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...(config.maxPerSecond === undefined ? {} : { maxPerSecond: config.maxPerSecond }),
   })
   onOpened(
-    await savePacerState(pacers, createPacerStateStore(db, { now }), (error) =>
-      moduleLog(log, 'queues').debug(
-        { problem: describeError(error) },
-        'the learned pace could not be saved this time',
-      ),
+    await savePacerState(
+      pacers,
+      createPacerStateStore(db, { now }),
+      unsaved('queues', 'the learned pace could not be saved this time'),
     ),
   )
   const meter = createMeter(db, {
@@ -123,11 +130,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       const pacer = pacers.all().find(([each]) => each === path)?.[1]
       return (await (pacer ?? pacers.lookup).snapshot()).perSecond
     },
-    onError: (error) =>
-      moduleLog(log, 'store').debug(
-        { problem: describeError(error) },
-        'measurements could not be saved this time',
-      ),
+    onError: unsaved('store', 'measurements could not be saved this time'),
   })
   onOpened(() => meter.close())
   const paced = createAcquirePermit(pacers, now, meter.request)
@@ -141,11 +144,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     db,
     catalogue,
     now,
-    onError: (error) =>
-      moduleLog(log, 'store').debug(
-        { problem: describeError(error) },
-        'observations could not be saved this time',
-      ),
+    onError: unsaved('store', 'observations could not be saved this time'),
   })
   onOpened(() => observer.close())
   const screen = createScreen({ catalogue, suppressed: suppressions.match })
@@ -156,6 +155,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     queues,
     pacer: pacers.lookup,
     pacers,
+    // The embedded Redis belongs to this process.
+    pressSignals: createPressSignals(config.redisUrl ? redis.redis : undefined, config.redisPrefix),
     callBudget: createCallBudget(redis.redis, config.redisPrefix),
     meter,
     recordIndex: options.recordIndex,
@@ -167,6 +168,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     fetchFree: measured(service.fetchFree, meter),
     freshUntil,
     probation,
+    access: createAccessWatch({ now }),
     observer,
     batches,
     batch: createBatcher({

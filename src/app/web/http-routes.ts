@@ -33,6 +33,8 @@ import { createTaskViews } from '../../store/runs/task-view.ts'
 import { createWorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { openOnDemand } from '../runs/on-demand.ts'
+import { heldMs, openPressHand } from '../working/press-hand.ts'
+import { writeGroup } from '../../workers/write/write-back.ts'
 import { configuredCrms, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
@@ -46,6 +48,8 @@ export interface OpenedRoutes {
 }
 
 const hourMs = 3_600_000
+/** The time that lookups of presses have to end when the server stops. What is left goes on from the ledger. */
+const handGraceMs = 5_000
 
 /** Opens the routes for programs and CRMs, and the poll loops that finish the work of their calls. */
 export async function openHttpRoutes(
@@ -61,9 +65,14 @@ export async function openHttpRoutes(
   const engine = await context.openEngine()
   const closeConnectors = await openConnectors(context, engine)
   const names = configuredCrms(config)
+  const hand = await openPressHand(context, engine)
   const onDemand = openOnDemand(context, {
-    onReady: (group) => void engine.queues.addWriteBack(group, { isPress: true }).catch(onError),
-    onHot: (keys, isNew) => void engine.queues.hurryLookups(keys, isNew).catch(onError),
+    onReady(group) {
+      engine.pressSignals.tell('ready', writeGroup(group))
+      engine.queues.addWriteBack(group, { isPress: true }).catch(onError)
+    },
+    onHot: hand.take,
+    heldMs,
   })
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)
@@ -177,6 +186,7 @@ export async function openHttpRoutes(
     async close() {
       await Promise.all(loops.map((loop) => loop.stop()))
       await onDemand.idle()
+      await hand.stop(handGraceMs)
       watch.close()
       hubspot?.close()
       await closeConnectors()
