@@ -49,7 +49,7 @@ export interface OpenedRoutes {
 
 const hourMs = 3_600_000
 /** The time that lookups of presses have to end when the server stops. What is left goes on from the ledger. */
-const handGraceMs = 5_000
+const handGraceMs = 15_000
 
 /** Opens the routes for programs and CRMs, and the poll loops that finish the work of their calls. */
 export async function openHttpRoutes(
