@@ -55,7 +55,7 @@ test('a process hears of the presses of others, and of its own', async () => {
     ['begun', 'a press', false],
     ['ready', 'hubspot/companies', false],
   ])
-  // What comes back from Redis is not heard a second time.
+  // Its own message, which comes back from Redis, is not heard a second time.
   two.tell('ended', 'a press')
   await one.hears(3)
   expect(one.heard).toEqual([

@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)('a press on Postgres and Redis', () => {
         // Token, task beside the record with its history, the lookup; the lookup with its earlier charges; budgets; names, lock,
         // charge with budget; mark. The CRM's calls; the word that it has begun, which nothing waits for.
         'sent to the service': { postgres: 9, redis: 2 },
-        // What was stored meanwhile, nine; settlement with answer; names, their commit; tasks, their move.
+        // Nine that were stored meanwhile; settlement with answer; names, their commit; tasks, their move.
         'ready to be written': { postgres: 22, redis: 2 },
         // Ready, history, intents.
         'written in the CRM': { postgres: 3, redis: 2 },

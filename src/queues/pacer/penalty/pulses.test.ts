@@ -164,7 +164,7 @@ const kinds = {
   'even spacing': (rate: number, random: () => number) => evenlySpaced(rate, 1 + Math.floor(5 * random())),
 }
 const draws = sized(50, 16)
-/** Of 50 draws so many reach 95 % at least, and of fewer the same share. */
+/** So many of 50 draws reach 95 % at least, and the same share of fewer. */
 const doors = (
   [
     { from: 6, to: 15, limit: 'a fixed window', least: 49 },
