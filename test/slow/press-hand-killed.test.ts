@@ -8,9 +8,11 @@ import { createToken } from '../../src/app/web/tokens.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
 import { quick, roomy } from '../integration/crm-house.ts'
 import { isFullSize } from '../support/full-size.ts'
-import { openHouse } from '../support/house.ts'
+import { openHouse, type House } from '../support/house.ts'
 import { testSeed } from '../support/seed.ts'
 import { shortProcess } from '../support/short-process.ts'
 
@@ -66,6 +68,15 @@ async function press(url: string, token: string, id: string): Promise<number> {
   }
 }
 
+/** As if a minute had passed. The queue of the embedded pair ends with its process, and the leases with it. */
+async function endLeases(variables: House['variables']): Promise<void> {
+  const url = variables.DATABASE_URL
+  if (url === undefined) return
+  const { db, close } = await openDatabase({ url, dataDir: variables.PAYDIRT_DATA_DIR })
+  await createLookupLedger(db, { now: () => new Date() }).dropLeases()
+  await close()
+}
+
 test('a press whose process is killed at any request or answer is paid once, and written', async () => {
   const house = await openHouse(sandbox, {
     env: { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token, PAYDIRT_PORT: '0' },
@@ -82,7 +93,7 @@ test('a press whose process is killed at any request or answer is paid once, and
     let killed = 0
     let pressed = 0
     for (const point of ['request', 'answer']) {
-      for (let nth = 1, isOver = false; !isOver; nth += isFullSize ? 1 : 3) {
+      for (let nth = 1, isOver = false; !isOver; nth += isFullSize ? 2 : 4) {
         const name = known[pressed] ?? ''
         const { id } = hubspot.store.add('companies', { properties: { name, profnet_url: urlOf(name) } })
         const first = await startProcess(order, `${point} ${nth}`)
@@ -93,14 +104,14 @@ test('a press whose process is killed at any request or answer is paid once, and
         if (first.url !== '') pressed += 1
         if (first.url === '' || isOver) continue
 
+        await endLeases(house.variables)
         const next = await startProcess(order, '')
-        // A lookup that the queue of a server has not is found when its lease has run out.
         while ((await press(next.url, token, id)) !== 200);
         await next.kill()
         expect(hubspot.store.get('companies', id)?.properties).toMatchObject({ paydirt_status: 'enriched' })
       }
     }
-    expect(killed).toBeGreaterThanOrEqual(isFullSize ? 6 : 2)
+    expect(killed).toBeGreaterThanOrEqual(isFullSize ? 4 : 2)
     expect(await house.transfers()).toHaveLength(pressed)
     const { keysPaidTwice } = sandbox.stats()
     expect(keysPaidTwice).toBe(0)
