@@ -42,8 +42,6 @@ export interface BeginOptions {
    * all the same, because the ledger is asked for answers after the tasks are stored.
    */
   onDue?: OnDue | undefined
-  /** Set where `onDue` works the new ones itself; see `LookupAsker`. */
-  heldMs?: number | undefined
   /** Stores one task a record, in order. */
   store: (tasks: BegunTask[]) => Promise<void>
 }
@@ -57,8 +55,7 @@ export async function beginTasks(
   records: readonly RecordToBegin[],
   options: BeginOptions,
 ): Promise<void> {
-  const { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, onDue, heldMs, store } =
-    options
+  const { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, onDue, store } = options
   const { ofRun, ofRecords } = await closedFields.find(connector, run, { dryRun: advance === undefined })
   const ofRecord = await ofRecords(records, options.history)
   const decisions = await planner.decide(
@@ -73,7 +70,7 @@ export async function beginTasks(
   const wanted = decisions.flatMap((decision) => (decision.kind === 'lookup' ? [decision.lookup] : []))
   const keys = wanted.map(({ key }) => key)
   const firsts = (await firstOrdinals?.(keys)) ?? new Map<LookupKey, number>()
-  const asker = { id: run.id, connector: run.connector, hot: run.trigger === 'button', heldMs }
+  const asker = { id: run.id, connector: run.connector, hot: run.trigger === 'button' }
   await Promise.all([
     advance && lookups.want(wanted, asker, onDue),
     // Stored before the tasks: a worker that plans their next steps goes by the same fields.

@@ -41,8 +41,6 @@ export interface OnDemandOptions {
   onError: (error: unknown) => void
   /** Called with lookups that a person waits for, once they are in the ledger. A hint: the enqueuer finds them anyway. */
   onHot?: ((keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => void) | undefined
-  /** Set where `onHot` works the new ones itself: an enqueuer finds these after so long. */
-  heldMs?: number | undefined
   /**
    * Called after that, and waited for: until the lookup is on its way to the service, it needs the database and the processors for
    * itself. The rest is stored while the service works.
@@ -173,7 +171,6 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       planner,
       lookups,
       advance,
-      heldMs: run.trigger === 'button' && options.onHot ? options.heldMs : undefined,
       async onDue(keys, isNew) {
         if (run.trigger === 'button' && options.onHot) {
           options.onHot(keys, isNew)

@@ -16,6 +16,9 @@ export type PressWord = 'begun' | 'ended' | 'ready' | 'wanted'
 export type Hear = (word: PressWord, name: string, isOwn: boolean) => void
 
 export interface PressSignals {
+  /** Says for so long that a process without other work takes the presses out of the queue; busier ones leave them to it. */
+  claim(forMs: number): Promise<void>
+  isClaimed(): Promise<boolean>
   /** Never throws: who is not told looks by itself, some times a second. */
   tell(word: PressWord, name: string): void
   /** Calls `hear` with what is told in any process, also in this one. Returns the function that ends it. */
@@ -27,6 +30,7 @@ const words: readonly string[] = ['begun', 'ended', 'ready', 'wanted'] satisfies
 /** `redis`: undefined where this process is the only one. */
 export function createPressSignals(redis: RedisClient | undefined, prefix: string): PressSignals {
   const channel = `${prefix}:presses`
+  const claimKey = `${channel}:claimed`
   const me = randomUUID()
   const listeners = new Set<Hear>()
 
@@ -37,6 +41,12 @@ export function createPressSignals(redis: RedisClient | undefined, prefix: strin
   }
 
   return {
+    async claim(forMs) {
+      await redis?.set(claimKey, '1', 'PX', forMs)
+    },
+
+    isClaimed: async () => redis !== undefined && (await redis.exists(claimKey)) === 1,
+
     tell(word, name) {
       for (const hear of listeners) hear(word, name, true)
       redis?.publish(channel, `${me} ${word} ${name}`).catch(() => {})

@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)('a press on Postgres and Redis', () => {
     // Connections are open then, and terms and properties known.
     for (let before = 0; before < 3; before += 1) await press()
     const trips = countTrips({
-      commands: { 'ready to be written': /:presses \S+ ready / },
+      commands: { queued: /:lookup-hot:wait/ },
       requests: { 'sent to the service': /^\/companies\//, 'written in the CRM': /\/batch\/update$/ },
     })
     const counts = []
@@ -63,13 +63,12 @@ describe.skipIf(missing !== undefined)('a press on Postgres and Redis', () => {
     process.stdout.write(`round trips of a press: ${JSON.stringify(counts[0])}\n`)
     for (const count of counts)
       expect(count).toEqual({
-        // Token, task beside the record with its history, the lookup; the lookup with its earlier charges; budgets; names, lock,
-        // charge with budget; mark. The CRM's calls; the word that it has begun, which nothing waits for.
-        'sent to the service': { postgres: 9, redis: 2 },
-        // Nine that were stored meanwhile; settlement with answer; names, their commit; tasks, their move.
-        'ready to be written': { postgres: 22, redis: 2 },
-        // Ready, history, intents.
-        'written in the CRM': { postgres: 3, redis: 2 },
+        // Token, task beside the record with its history, the lookup.
+        queued: { postgres: 3, redis: 1 },
+        // The lookup with its earlier charges; budgets; names, lock, charge with budget; mark.
+        'sent to the service': { postgres: 6, redis: 0 },
+        // Settlement with answer; names, their commit; tasks, their move; ready, history, intents.
+        'written in the CRM': { postgres: 13, redis: 3 },
       })
   })
 })

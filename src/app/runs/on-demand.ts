@@ -22,7 +22,6 @@ export function openOnDemand(
     onError?: ((error: unknown) => void) | undefined
     /** Called with lookups of the hot lane, in a process that has the queue: they need not wait for the enqueuer. */
     onHot?: OnDemandOptions['onHot']
-    heldMs?: OnDemandOptions['heldMs']
   },
 ): OnDemand {
   const { database, log, lookups, now, planning, runs, tasks } = context
@@ -54,7 +53,6 @@ export function openOnDemand(
     },
     now,
     onHot: options.onHot,
-    heldMs: options.heldMs,
     letGo: () => setTimeout(letGoMs),
     newRunId: () => newRunId(context),
     onError:

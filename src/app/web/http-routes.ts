@@ -33,7 +33,6 @@ import { createTaskViews } from '../../store/runs/task-view.ts'
 import { createWorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { openOnDemand } from '../runs/on-demand.ts'
-import { heldMs, openPressHand } from '../working/press-hand.ts'
 import { writeGroup } from '../../workers/write/write-back.ts'
 import { configuredCrms, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
@@ -48,8 +47,6 @@ export interface OpenedRoutes {
 }
 
 const hourMs = 3_600_000
-/** The time that lookups of presses have to end when the server stops. What is left goes on from the ledger. */
-const handGraceMs = 15_000
 
 /** Opens the routes for programs and CRMs, and the poll loops that finish the work of their calls. */
 export async function openHttpRoutes(
@@ -65,14 +62,12 @@ export async function openHttpRoutes(
   const engine = await context.openEngine()
   const closeConnectors = await openConnectors(context, engine)
   const names = configuredCrms(config)
-  const hand = await openPressHand(context, engine)
   const onDemand = openOnDemand(context, {
     onReady(group) {
       engine.pressSignals.tell('ready', writeGroup(group))
       engine.queues.addWriteBack(group, { isPress: true }).catch(onError)
     },
-    onHot: hand.take,
-    heldMs,
+    onHot: (keys, isNew) => void engine.queues.hurryLookups(keys, isNew).catch(onError),
   })
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)
@@ -186,7 +181,6 @@ export async function openHttpRoutes(
     async close() {
       await Promise.all(loops.map((loop) => loop.stop()))
       await onDemand.idle()
-      await hand.stop(handGraceMs)
       watch.close()
       hubspot?.close()
       await closeConnectors()

@@ -78,7 +78,16 @@ export function createLookUps(
           },
         }),
       )
-      return (key, starts) => goFirst(() => lookUp(key, starts))
+      return (key, starts) =>
+        goFirst(async () => {
+          const name = lookupJobId(key)
+          pressSignals.tell('begun', name)
+          try {
+            return await lookUp(key, starts)
+          } finally {
+            pressSignals.tell('ended', name)
+          }
+        })
     },
   }
 }

@@ -18,6 +18,7 @@ import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
 import { moduleLog } from '../context/log.ts'
 import { createLookUps } from './look-ups.ts'
+import { workPresses } from './press-lane.ts'
 
 export interface WorkerRuntime {
   advance: Advance
@@ -123,20 +124,24 @@ export async function startWorkerRuntime(
   })
   const workers = [
     queues.workLookups('background', config.concurrency, lookUps.background(backgroundAdvance)),
-    // As many as in the background: with few of them in flight, the background would take the tokens that they leave.
-    queues.workLookups('hot', Math.max(8, config.concurrency), lookUps.hot()),
     queues.workWriteBack((job) =>
       withLogFields({ connector: job.connector, entity: job.entity }, () => writeBack(job)),
     ),
   ]
+  const presses = workPresses(context, engine, {
+    lookUp: lookUps.hot(),
+    // A run that a command carries out looks up for itself.
+    mayLeave: 'connectors' in owner,
+    onError,
+  })
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   /** All at once: a statement of the sweep may take seconds, and the workers would buy meanwhile. */
   async function stopAll(graceMs: number): Promise<void> {
     const loops = [sweep, enqueuer].map((loop) => loop.stop())
-    await Promise.all([...loops, ...workers.map((worker) => worker.close(graceMs))])
-    isOver = true
     stopListening()
+    await Promise.all([...loops, ...workers.map((worker) => worker.close(graceMs)), presses.stop(graceMs)])
+    isOver = true
     for (const timer of [...flushes.values(), ...gathering.values()]) clearTimeout(timer)
   }
 
@@ -160,7 +165,9 @@ function hearOfPresses({ pressSignals }: Engine, pressReady: Wake, onWanted: () 
     else if (!isOwn) {
       const over = new AbortController()
       elsewhere.set(name, over)
-      void giveWayUntil(pause(elsewhereMs, over.signal)).then(() => elsewhere.delete(name))
+      void giveWayUntil(pause(elsewhereMs, over.signal)).then(() => {
+        if (elsewhere.get(name) === over) elsewhere.delete(name)
+      })
     }
   })
 }

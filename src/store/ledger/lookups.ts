@@ -56,21 +56,16 @@ export type SettledHere = JustNow<LookupKey, Pick<KnownFact, 'operation' | 'outc
 /** Called with lookups that are due, and those among them that the ledger did not have before: no queue has a job of these. */
 export type OnDue = (keys: LookupKey[], isNew: ReadonlySet<LookupKey>) => Promise<void> | void
 
-/** The run that asks for lookups. */
-export interface LookupAsker {
-  id: string
-  connector: string
-  hot: boolean
-  /** The caller works the new ones itself: no enqueuer leases them for so long. */
-  heldMs?: number | undefined
-}
-
 export interface LookupLedger extends LookupLeases, LookupEndings {
   /**
    * Asks for lookups: unknown, stale and failed ones become due; fresh answers stay as they are. `onDue` is called as soon as
    * they are stored, and waited for; what then follows is done again where a lookup is bought.
    */
-  want(lookups: LookupWanted[], run: LookupAsker, onDue?: OnDue): Promise<void>
+  want(
+    lookups: LookupWanted[],
+    run: { id: string; connector: string; hot: boolean },
+    onDue?: OnDue,
+  ): Promise<void>
   get(key: LookupKey): Promise<LookupRow | undefined>
   /**
    * Returns what is known under these keys, fresh or stale. `orSettledHere`: an answer that this process has just stored may be
@@ -116,7 +111,6 @@ export function createLookupLedger(
 
     async want(lookups, run, onDue) {
       const at = now()
-      const heldUntil = run.heldMs === undefined ? null : new Date(at.getTime() + run.heldMs)
       for (const page of pages(unique(lookups), 500)) {
         const rows = page.map(({ key, operation, request }) => ({
           key,
@@ -128,8 +122,8 @@ export function createLookupLedger(
         // another run moves to the run that asked last, so that this run's budget can pay for what the other's has parked;
         // not to a run that was stopped, which buys nothing.
         const { rows: stored } = await sql<{ key: LookupKey; isNew: boolean }>`
-          insert into lookups (key, operation, request, state, run_id, connector, hot, due_at, queued_until)
-          select key, operation, request, 'waiting', ${run.id}, ${run.connector}, ${run.hot}::boolean, due_at, ${heldUntil}::timestamptz
+          insert into lookups (key, operation, request, state, run_id, connector, hot, due_at)
+          select key, operation, request, 'waiting', ${run.id}, ${run.connector}, ${run.hot}::boolean, due_at
           from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as wanted (key text, operation text, request jsonb, due_at timestamptz)
           on conflict (key) do update set
