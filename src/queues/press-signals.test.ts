@@ -87,3 +87,20 @@ test('a message that no process of ours has sent is not heard, and nothing fails
   alone.tell('wanted', '')
   expect(heard).toEqual([['wanted', '', true]])
 })
+
+test('a claim is known to every process of its house, and ends by itself', async () => {
+  const [one, two, others] = [await process('claims'), await process('claims'), await process('unclaimed')]
+  expect(await two.isClaimed()).toBe(false)
+  await one.claim(60_000)
+  expect([await one.isClaimed(), await two.isClaimed(), await others.isClaimed()]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  await two.claim(1)
+  await until(async () => !(await one.isClaimed()))
+  for (const each of [one, two, others]) await each.close()
+  const alone = createPressSignals(undefined, 'claims')
+  await alone.claim(60_000)
+  expect(await alone.isClaimed()).toBe(false)
+})
