@@ -105,7 +105,7 @@ async function startWeb(
   const { startWebServer } = await import('./web/web.ts')
   const web = await startWebServer(context)
   if (takesPresses) {
-    const presses = await takePresses(context)
+    const presses = takePresses(context)
     stops.push(() => presses.stop(15_000))
   }
   stops.push(() => web.stop(5_000))

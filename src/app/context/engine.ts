@@ -32,7 +32,6 @@ import type { SettledHere } from '../../store/ledger/lookups.ts'
 import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
-import { createAccessWatch, type AccessWatch } from '../../workers/lookup/access-watch.ts'
 import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
 import type { Probation } from '../../workers/lookup/probation.ts'
 import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
@@ -70,8 +69,6 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   batch: Batch
   pollAnswer: ReturnType<typeof createPollAnswer>
   probation: Probation
-  /** Shared by all who look up in this process. */
-  access: AccessWatch
   /** Stores what answers have shown every few seconds; `flush` does it at once. */
   observer: Pick<Observer, 'flush'>
   freshUntil: FreshUntil
@@ -168,7 +165,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     fetchFree: measured(service.fetchFree, meter),
     freshUntil,
     probation,
-    access: createAccessWatch({ now }),
     observer,
     batches,
     batch: createBatcher({

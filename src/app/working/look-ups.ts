@@ -6,6 +6,7 @@ import { lookupJobId } from '../../queues/jobs.ts'
 import type { Outcome } from '../../queues/working.ts'
 import { goFirst } from '../../store/database/go-first.ts'
 import { withLogFields } from '../../timing/log-scope.ts'
+import { createAccessWatch, type AccessWatchOptions } from '../../workers/lookup/access-watch.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { writeGroup } from '../../workers/write/write-back.ts'
 import type { Context } from '../context/context.ts'
@@ -15,16 +16,25 @@ import { moduleLog } from '../context/log.ts'
 /** Performs one lookup; `starts` counts how often that was begun, this time included. */
 export type LookUpOne = (key: LookupKey, starts: number) => Promise<Outcome>
 
-/** Makes the functions that look up in one process. All of them know the same of access and of probation. */
+/** Makes the functions that look up in one process. Those of one call know the same of access. */
 export function createLookUps(
   context: Context,
   engine: Engine,
-  { onHalt, onError }: { onHalt: (error: ConfigError) => void; onError: (error: unknown) => void },
+  {
+    onHalt,
+    onError,
+    lastAnswer,
+  }: {
+    onHalt: (error: ConfigError) => void
+    onError: (error: unknown) => void
+    /** Set where few lookups are worked, and the answers to others are known to the ledger alone. */
+    lastAnswer?: AccessWatchOptions['lastAnswer']
+  },
 ) {
   const { config, lookups, runs, log, now, suppressions } = context
   const workLog = moduleLog(log, 'workers')
-  const { payer, batches, prepare, prepareBulk, pollAnswer, fetchFree, freshUntil, access, probation } =
-    engine
+  const { payer, batches, prepare, prepareBulk, pollAnswer, fetchFree, freshUntil, probation } = engine
+  const access = createAccessWatch({ now, lastAnswer })
 
   function lookUpIn(lane: Lane, advance: Advance): LookUpOne {
     const lookUp = createLookUp({

@@ -19,12 +19,6 @@ import type { LedgerPool } from './pool.ts'
 const planOnce = 'set local plan_cache_mode = force_generic_plan'
 
 /**
- * The web role, which looks up presses, bounds statements more closely than workers, since most are for pages. A transaction that stores
- * a paid answer must come to the limit of locks first: after that it is repeated (retry-while-away.ts).
- */
-const pressLimit = 'set local statement_timeout = 300000'
-
-/**
  * Kysely on Postgres, whose transactions begin within the limits of the pool. The first statement of a transaction is sent behind its
  * `begin` without waiting for it. Where `begin` fails there is no transaction that the statement could change anything in: the
  * connection is gone, or the server refuses everything up to the rollback.
@@ -60,7 +54,7 @@ class LedgerDriver extends PostgresDriver {
     const limits = this.#pool.afterBegin()
     // A pooler, for which the limits are set each time, has nothing prepared.
     const plans = goesFirst() && limits.length === 0 ? [planOnce] : []
-    const text = [begin, ...plans, ...limits, ...(goesFirst() ? [pressLimit] : [])].join('; ')
+    const text = [begin, ...plans, ...limits].join('; ')
     // Its error is that of the statement behind it (pool.ts).
     connection.executeQuery(CompiledQuery.raw(text)).catch(() => {})
   }
