@@ -6,8 +6,7 @@ import { startMatches } from './matches/start-matches.ts'
 import { startCatchUp } from './monitors/start-catch-up.ts'
 import { startAlerts } from './ops/alerts.ts'
 import { startMaintenance } from './upkeep/maintenance.ts'
-import { takePresses } from './working/press-lane.ts'
-import { startWorkerRuntime } from './working/worker-runtime.ts'
+import { startWorkerRuntime } from './runs/worker-runtime.ts'
 import { startSchedules } from './schedules/scheduler.ts'
 import { moduleLog } from './context/log.ts'
 
@@ -34,7 +33,7 @@ export async function start(context: Context, role: Role): Promise<Running> {
       stops.push(() => maintenance.stop())
     }
     if (has('scheduler')) await startScheduler(context, parts, stops)
-    if (has('web')) await startWeb(context, parts, stops, { takesPresses: !has('worker') })
+    if (has('web')) await startWeb(context, parts, stops)
   } catch (error) {
     for (const stop of stops.reverse()) await stop()
     throw error
@@ -95,19 +94,10 @@ async function startScheduler(
   parts.push(`scheduler: ${names || 'no schedules'}; resolves charges in doubt, closes runs that are done`)
 }
 
-async function startWeb(
-  context: Context,
-  parts: string[],
-  stops: (() => Promise<unknown>)[],
-  { takesPresses }: { takesPresses: boolean },
-): Promise<void> {
+async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
   // Loaded only for this role: a worker's memory has no room for pages.
   const { startWebServer } = await import('./web/web.ts')
   const web = await startWebServer(context)
-  if (takesPresses) {
-    const presses = takePresses(context)
-    stops.push(() => presses.stop(15_000))
-  }
   stops.push(() => web.stop(5_000))
   context.holder.desk = context.config.http.publicUrl ?? web.url
   parts.push(`web: ${web.url} (/openapi.json, /readyz)`, ...web.notes)

@@ -27,8 +27,6 @@ const quietTurns = 20
 const notCounted = /^\s*select 1 from suppressions/
 /** The use of a CRM account's day is reported with every twentieth call, and the pacer asks again while no token is due. */
 const nowAndThen = /^\S+ 1 \S+(:day|:pacer:\S+) /
-/** Nothing waits for a word to other processes. */
-const toOthers = /^\S+:presses /
 
 /**
  * Counts the round trips of a press that follow each other, from now on. Each statement of a press is sent to Postgres, and its
@@ -83,7 +81,7 @@ export function countTrips(checkpoints: {
         function (this: Redis, ...args: unknown[]) {
           const keys = (args[0] as { args: unknown[] }).args.slice(0, 4).map(String).join(' ')
           const answer = send.apply(this, args)
-          if (!goesFirst() || nowAndThen.test(keys) || toOthers.test(keys)) return answer
+          if (!goesFirst() || nowAndThen.test(keys)) return answer
           note(checkpoints.commands, keys)
           const line = lines[chain()]
           line.redis += 1

@@ -1,6 +1,6 @@
 import type { FileConfig } from '../../src/app/config/file.ts'
 import type { Overrides } from '../../src/app/context/context.ts'
-import { start, type Role } from '../../src/app/start.ts'
+import { start } from '../../src/app/start.ts'
 import { createToken, type TokenRequest } from '../../src/app/web/tokens.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -26,7 +26,6 @@ export async function openHttpHouse(
     env?: Record<string, string>
     config?: FileConfig
     overrides?: Overrides
-    role?: Role
   } = {},
 ) {
   const hubspot = await startHubspotStandIn({
@@ -49,7 +48,7 @@ export async function openHttpHouse(
     ...(options.overrides ? { overrides: options.overrides } : {}),
   })
   const { context } = house
-  const running = await start(context, options.role ?? 'all').catch(async (error: unknown) => {
+  const running = await start(context, 'all').catch(async (error: unknown) => {
     await house.close()
     await hubspot.stop()
     throw error

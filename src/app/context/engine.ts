@@ -16,7 +16,6 @@ import { createCallBudget } from '../../queues/call-budget.ts'
 import { openRedis, type RedisConnection } from '../../queues/connection.ts'
 import type { Pacer } from '../../queues/pacer/pacer.ts'
 import { createPacers, type Pacers } from '../../queues/pacers.ts'
-import { createPressSignals, type PressSignals } from '../../queues/press-signals.ts'
 import { createQueues, type Queues } from '../../queues/queues.ts'
 import { createAcquirePermit } from '../../queues/send-permits.ts'
 import { openQueueTelemetry, type QueueTelemetry } from '../../queues/telemetry.ts'
@@ -55,8 +54,6 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   /** The pace of ordinary lookups; `pacers` has it and those of slower paths. */
   pacer: Pacer
   pacers: Pacers
-  /** The words about presses that processes tell each other. */
-  pressSignals: PressSignals
   /** Counts the calls that all processes together make to each CRM account. */
   callBudget: CallBudget
   meter: OpenMeter
@@ -101,8 +98,6 @@ export interface EngineOptions {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { config, log, now, onOpened, freshUntil, suppressions } = options
   const { db } = options.database
-  const unsaved = (floor: 'queues' | 'store', text: string) => (error: unknown) =>
-    moduleLog(log, floor).debug({ problem: describeError(error) }, text)
   const catalogue = withRenames(config.catalogue, await renamesOf(db))
   const service = openService(config, { ...options, catalogue })
   onOpened(service.close)
@@ -115,10 +110,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...(config.maxPerSecond === undefined ? {} : { maxPerSecond: config.maxPerSecond }),
   })
   onOpened(
-    await savePacerState(
-      pacers,
-      createPacerStateStore(db, { now }),
-      unsaved('queues', 'the learned pace could not be saved this time'),
+    await savePacerState(pacers, createPacerStateStore(db, { now }), (error) =>
+      moduleLog(log, 'queues').debug(
+        { problem: describeError(error) },
+        'the learned pace could not be saved this time',
+      ),
     ),
   )
   const meter = createMeter(db, {
@@ -127,7 +123,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       const pacer = pacers.all().find(([each]) => each === path)?.[1]
       return (await (pacer ?? pacers.lookup).snapshot()).perSecond
     },
-    onError: unsaved('store', 'measurements could not be saved this time'),
+    onError: (error) =>
+      moduleLog(log, 'store').debug(
+        { problem: describeError(error) },
+        'measurements could not be saved this time',
+      ),
   })
   onOpened(() => meter.close())
   const paced = createAcquirePermit(pacers, now, meter.request)
@@ -141,7 +141,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     db,
     catalogue,
     now,
-    onError: unsaved('store', 'observations could not be saved this time'),
+    onError: (error) =>
+      moduleLog(log, 'store').debug(
+        { problem: describeError(error) },
+        'observations could not be saved this time',
+      ),
   })
   onOpened(() => observer.close())
   const screen = createScreen({ catalogue, suppressed: suppressions.match })
@@ -152,8 +156,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     queues,
     pacer: pacers.lookup,
     pacers,
-    // The embedded Redis belongs to this process.
-    pressSignals: createPressSignals(config.redisUrl ? redis.redis : undefined, config.redisPrefix),
     callBudget: createCallBudget(redis.redis, config.redisPrefix),
     meter,
     recordIndex: options.recordIndex,

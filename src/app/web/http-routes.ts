@@ -33,7 +33,6 @@ import { createTaskViews } from '../../store/runs/task-view.ts'
 import { createWorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { openOnDemand } from '../runs/on-demand.ts'
-import { writeGroup } from '../../workers/write/write-back.ts'
 import { configuredCrms, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
@@ -63,10 +62,7 @@ export async function openHttpRoutes(
   const closeConnectors = await openConnectors(context, engine)
   const names = configuredCrms(config)
   const onDemand = openOnDemand(context, {
-    onReady(group) {
-      engine.pressSignals.tell('ready', writeGroup(group))
-      engine.queues.addWriteBack(group, { isPress: true }).catch(onError)
-    },
+    onReady: (group) => void engine.queues.addWriteBack(group, { isPress: true }).catch(onError),
     onHot: (keys, isNew) => void engine.queues.hurryLookups(keys, isNew).catch(onError),
   })
   const views = createTaskViews(db)

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { afterPresses, giveWay, giveWayUntil, goFirst, waitOutside, type GiveWay } from './go-first.ts'
+import { afterPresses, giveWay, goFirst, waitOutside, type GiveWay } from './go-first.ts'
 
 /** A press that works until it is told to go on. */
 function press(work: (held: Promise<void>) => Promise<void> = (held) => held) {
@@ -113,14 +113,4 @@ test('what takes long begins after the presses of its moment, also those that wa
   await ended
   await patient
   expect(done).toBe(2)
-})
-
-test('others give way to a press of another process until it is over', async () => {
-  const over = Promise.withResolvers<void>()
-  const pressed = giveWayUntil(over.promise)
-  const works = (['begin', 'goOn'] as const).map(other)
-  await setImmediate()
-  expect(works.map(({ state }) => state.hasGoneOn)).toEqual([false, false])
-  over.resolve()
-  await Promise.all([pressed, ...works.map(({ ended }) => ended)])
 })

@@ -31,17 +31,6 @@ export async function goFirst<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Has other work of this process give way to a press that another one works, until `isOver` resolves. */
-export async function giveWayUntil(isOver: Promise<void>): Promise<void> {
-  const mine: Urgent = { isOver: false }
-  underWay.add(mine)
-  atWork.add(mine)
-  await isOver
-  mine.isOver = true
-  underWay.delete(mine)
-  leave(mine)
-}
-
 export function goesFirst(): boolean {
   return urgent.getStore() !== undefined
 }

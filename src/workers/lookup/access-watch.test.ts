@@ -166,21 +166,3 @@ describe('a lookup that the credits do not cover', () => {
     expect(await attempt('dear')).toBe(overQuota)
   })
 })
-
-test('a lookup is refused alone where another process had answers of its operation lately', async () => {
-  const asked: [string, Date][] = []
-  const lastAnswer = async (operation: string, since: Date) => {
-    asked.push([operation, since])
-    return operation === 'company.profile' ? new Date(nowMs - 60_000) : undefined
-  }
-  ;({ watch } = createAccessWatch({ now: () => new Date(nowMs), lastAnswer }))
-  const since = new Date(nowMs - 600_000)
-  expect(await decided('poison')).toBe('access_refused')
-  expect(asked).toEqual([['company.profile', since]])
-  // A ledger that cannot be asked decides nothing.
-  ;({ watch } = createAccessWatch({
-    now: () => new Date(nowMs),
-    lastAnswer: async () => Promise.reject(new Error('away')),
-  }))
-  expect(await decided('poison')).toBe('forbidden')
-})

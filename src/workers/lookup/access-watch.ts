@@ -10,12 +10,6 @@ export interface AccessWatch {
   watch(endpoint: string, key: LookupKey, request: () => Promise<unknown>): Promise<void>
 }
 
-export interface AccessWatchOptions {
-  now: () => Date
-  /** Returns when an operation was answered last in any process. Absent: the answers in this one are enough. */
-  lastAnswer?: ((operation: string, since: Date) => Promise<Date | undefined>) | undefined
-}
-
 /** A lookup that was refused, and about which nothing is decided yet. */
 interface Suspect {
   error: AccessRefusedError
@@ -58,7 +52,7 @@ const overQuota = 'over_quota'
  * when the lookup has ended. While a lookup waits here nothing of it is sent, because a second request by API key could be
  * charged again.
  */
-export function createAccessWatch({ now, lastAnswer }: AccessWatchOptions): AccessWatch {
+export function createAccessWatch({ now }: { now: () => Date }): AccessWatch {
   const endpoints = new Map<string, Endpoint>()
 
   async function watch(name: string, key: LookupKey, request: () => Promise<unknown>): Promise<void> {
@@ -73,11 +67,6 @@ export function createAccessWatch({ now, lastAnswer }: AccessWatchOptions): Acce
       const error = refusalOf(thrown)
       if (!error) throw thrown
       endpoint.refusedSinceAnswer.add(key)
-      const [operation = ''] = name.split(' ')
-      const elsewhere = await lastAnswer?.(operation, new Date(now().getTime() - recentMs)).catch(
-        () => undefined,
-      )
-      if (elsewhere) endpoint.answeredAtMs = Math.max(endpoint.answeredAtMs, elsewhere.getTime())
       const refused = { error, refusedAtMs: now().getTime(), answersBefore: endpoint.answers, looks: 0 }
       throw decide(endpoint, key, refused)
     } finally {

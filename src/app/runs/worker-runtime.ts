@@ -1,24 +1,25 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
 import { gatheringOf } from '../../store/database/gathering.ts'
-import { giveWayUntil } from '../../store/database/go-first.ts'
+import { goFirst } from '../../store/database/go-first.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
 import { gatherAdvance } from '../../planning/gather-advance.ts'
+import { createAccessWatch } from '../../workers/lookup/access-watch.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
-import { pause } from '../../timing/pause.ts'
-import { createWake, type Wake } from '../../timing/wake.ts'
+import { createWake } from '../../timing/wake.ts'
+import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
-import { createWriteBack } from '../../workers/write/write-back.ts'
+import { createWriteBack, writeGroup } from '../../workers/write/write-back.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Lane } from '../../domain/ports/send-permit.ts'
+import { lookupJobId } from '../../queues/jobs.ts'
 import { withLogFields } from '../../timing/log-scope.ts'
 import type { Context } from '../context/context.ts'
-import type { Engine } from '../context/engine.ts'
 import { takeFirstCount } from '../money/account-count.ts'
 import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
 import { moduleLog } from '../context/log.ts'
-import { createLookUps } from './look-ups.ts'
-import { workPresses } from './press-lane.ts'
 
 export interface WorkerRuntime {
   advance: Advance
@@ -44,7 +45,7 @@ export async function startWorkerRuntime(
   context: Context,
   { owner, onHalt, onLongWait }: WorkerRuntimeOptions,
 ): Promise<WorkerRuntime> {
-  const { config, lookups, tasks, log, now } = context
+  const { config, lookups, tasks, runs, log, now } = context
   const engine = await context.openEngine()
   await takeFirstCount(context, engine)
   const { queues } = engine
@@ -82,7 +83,15 @@ export async function startWorkerRuntime(
 
   const planning = { ...context.planning, onWanted: () => enqueuer.wake() }
   const advance = createAdvance({ ...planning, onReady: flushSoon })
+  // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
   const pressReady = createWake()
+  const hotAdvance = createAdvance({
+    ...planning,
+    onReady(group) {
+      pressReady.wake(writeGroup(group))
+      queues.addWriteBack(group, { isPress: true }).catch(onError)
+    },
+  })
   const backgroundAdvance: Advance = {
     ...advance,
     advanceTasksWaitingFor: gatherAdvance(advance, gatheringOf(context.database.db)),
@@ -98,9 +107,27 @@ export async function startWorkerRuntime(
     idleMs: 500,
     onError,
   })
-  // Presses are looked up by the processes that take them too.
-  const stopListening = hearOfPresses(engine, pressReady, () => enqueuer.wake())
-  const lookUps = createLookUps(context, engine, { onHalt, onError })
+  const lookUpOptions = {
+    lookups,
+    runs,
+    suppressed: context.suppressions.match,
+    payer: engine.payer,
+    batches: engine.batches,
+    prepare: engine.prepare,
+    prepareBulk: engine.prepareBulk,
+    pollAnswer: engine.pollAnswer,
+    fetchFree: engine.fetchFree,
+    freshUntil: engine.freshUntil,
+    access: createAccessWatch({ now }),
+    probation: engine.probation,
+    prices: config.prices,
+    now,
+    random: Math.random,
+    onHalt,
+    onUnexpected: (failure: object) => workLog.warn(failure, 'a lookup met an error that was not expected'),
+  }
+  const lookUp = createLookUp({ ...lookUpOptions, advance: backgroundAdvance })
+  const lookUpHot = createLookUp({ ...lookUpOptions, advance: hotAdvance })
   const writeBack = createWriteBack({
     tasks,
     fieldWrites: context.fieldWrites,
@@ -122,25 +149,42 @@ export async function startWorkerRuntime(
     onBatch: (batch) => workLog.debug(batch, 'records were written'),
     onUnexpected: (failure) => workLog.warn(failure, 'writing met an error that was not expected'),
   })
+  /** Every line that is written while a lookup is worked names its run and the digest of its key. */
+  function worked(work: typeof lookUp, lane: Lane) {
+    return (key: LookupKey, starts: number) =>
+      withLogFields({ lookup: lookupJobId(key) }, async () => {
+        const startedMs = performance.now()
+        const outcome = await work(lane, key, starts)
+        workLog.debug(
+          {
+            lane,
+            starts,
+            againInMs: outcome ? outcome.againInMs : undefined,
+            ms: Math.round(performance.now() - startedMs),
+          },
+          'a lookup was worked',
+        )
+        return outcome
+      })
+  }
   const workers = [
-    queues.workLookups('background', config.concurrency, lookUps.background(backgroundAdvance)),
+    queues.workLookups('background', config.concurrency, worked(lookUp, 'background')),
+    // As many as in the background: with few of them in flight, the background would take the tokens that they leave.
+    queues.workLookups(
+      'hot',
+      Math.max(8, config.concurrency),
+      worked((...lookup) => goFirst(() => lookUpHot(...lookup)), 'hot'),
+    ),
     queues.workWriteBack((job) =>
       withLogFields({ connector: job.connector, entity: job.entity }, () => writeBack(job)),
     ),
   ]
-  const presses = workPresses(context, engine, {
-    lookUp: lookUps.hot(),
-    // A run that a command carries out looks up for itself.
-    mayLeave: 'connectors' in owner,
-    onError,
-  })
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   /** All at once: a statement of the sweep may take seconds, and the workers would buy meanwhile. */
   async function stopAll(graceMs: number): Promise<void> {
     const loops = [sweep, enqueuer].map((loop) => loop.stop())
-    stopListening()
-    await Promise.all([...loops, ...workers.map((worker) => worker.close(graceMs)), presses.stop(graceMs)])
+    await Promise.all([...loops, ...workers.map((worker) => worker.close(graceMs))])
     isOver = true
     for (const timer of [...flushes.values(), ...gathering.values()]) clearTimeout(timer)
   }
@@ -150,24 +194,4 @@ export async function startWorkerRuntime(
     wake: () => enqueuer.wake(),
     stop: (graceMs) => (stopping ??= stopAll(graceMs)),
   }
-}
-
-/** A press that another process works is given way to for so long, where nothing is heard of its end. */
-const elsewhereMs = 600
-
-/** Returns the function that ends it. */
-function hearOfPresses({ pressSignals }: Engine, pressReady: Wake, onWanted: () => void): () => void {
-  const elsewhere = new Map<string, AbortController>()
-  return pressSignals.listen((word, name, isOwn) => {
-    if (word === 'ready') pressReady.wake(name)
-    else if (word === 'wanted') onWanted()
-    else if (word === 'ended') elsewhere.get(name)?.abort()
-    else if (!isOwn) {
-      const over = new AbortController()
-      elsewhere.set(name, over)
-      void giveWayUntil(pause(elsewhereMs, over.signal)).then(() => {
-        if (elsewhere.get(name) === over) elsewhere.delete(name)
-      })
-    }
-  })
 }
