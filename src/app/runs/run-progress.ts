@@ -16,6 +16,8 @@ export interface Progress {
   creditsAtomic: bigint
   /** The pace that was learned for the service; undefined while nothing has been asked, or Redis does not respond. */
   pace: LearnedPace | undefined
+  /** Set while the run stops: nothing more is begun, and answers that are on their way still come in. */
+  isStopping?: true
 }
 
 export interface LearnedPace {
@@ -71,7 +73,7 @@ export async function showUntil(stopping: Promise<unknown>, context: Context, sh
     const startedMs = performance.now()
     const progress = await progressOf(context, shown.run).catch(end)
     tookMs = performance.now() - startedMs
-    if (progress) shown.onProgress(progress)
+    if (progress) shown.onProgress({ ...progress, isStopping: true })
   }
 }
 

@@ -32,10 +32,11 @@ function view(total: number | undefined, stream: { isTTY?: boolean; columns?: nu
     underWay = { records: 0, bought: 0 },
     pace?: LearnedPace,
     creditsAtomic = 0n,
+    stop: { isStopping?: true } = {},
   ) => {
     clock.ms = atMs
     const spent = { settledAtomic, creditsAtomic }
-    made.show({ records: 100, scanned: true, counts: counts(change), underWay, ...spent, pace })
+    made.show({ records: 100, scanned: true, counts: counts(change), underWay, ...spent, pace, ...stop })
   }
   /** The line as it was drawn last. */
   const shown = () => written.at(-1)?.replace('\r\u001b[2K', '')
@@ -99,6 +100,16 @@ describe('the progress of a run', () => {
     show(0, {})
     show(10_000, { written: 50, parked: 50 })
     expect(shown()).toMatch(/50\/100 · 5\/s · 0\.000000 USD · 50 parked$/)
+  })
+
+  test('says no pace and no time left while the run stops: nothing more is begun', () => {
+    const { show, shown } = view(400, { isTTY: true, columns: 200 })
+    const pace = { perSecond: 20, refusedShare: 0 }
+    show(0, {})
+    show(10_000, { written: 20 }, 200_000n, { records: 0, bought: 20 }, pace)
+    expect(shown()).toMatch(/20 bought, 0\.200000 USD · about 4 min left · pace 20\/s$/)
+    show(11_000, { written: 20 }, 360_000n, { records: 0, bought: 36 }, pace, 0n, { isStopping: true })
+    expect(shown()).toMatch(/36 bought, 0\.360000 USD$/)
   })
 
   test('never runs over the edge of the terminal', () => {

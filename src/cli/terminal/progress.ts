@@ -45,7 +45,7 @@ export function createProgressView(options: {
   }
 
   function text(
-    { records, counts, underWay, settledAtomic, creditsAtomic, pace }: Progress,
+    { records, counts, underWay, settledAtomic, creditsAtomic, pace, isStopping }: Progress,
     withBar: boolean,
   ): string {
     const total = options.total ?? records
@@ -53,7 +53,7 @@ export function createProgressView(options: {
     // Records end when their last lookup is answered, often all at the end: what is answered before is work done too.
     const work = done + underWay.records
     const rate = rateAt(work)
-    const left = rate === undefined ? 0 : (total - work - counts.parked) / rate
+    const left = rate === undefined || isStopping ? 0 : (total - work - counts.parked) / rate
     const share = total === 0 ? 1 : Math.min(1, work / total)
     const filled = Math.round(share * barWidth)
     const bar = withBar ? `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ` : ''
@@ -63,7 +63,7 @@ export function createProgressView(options: {
       `${underWay.bought > 0 ? `${underWay.bought} bought, ` : ''}${spentText(formatUsd(settledAtomic), formatUsd(creditsAtomic))}`,
       ...(counts.parked > 0 ? [`${counts.parked} parked`] : []),
       ...(left >= leastLeftSeconds ? [`about ${duration(left)} left`] : []),
-      ...(pace ? [paceText(pace)] : []),
+      ...(pace && !isStopping ? [paceText(pace)] : []),
     ]
     return parts.join(' · ')
   }
