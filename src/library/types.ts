@@ -163,6 +163,8 @@ export type PaydirtEvent =
       settled: string
       credits?: string
       pace?: { perSecond: number; atOnce?: number; refusedShare: number }
+      /** Set while the call stops: nothing more is begun, and answers that are on their way still come in. */
+      isStopping?: true
     }
   /** A sentence for a person. */
   | { type: 'notice'; text: string }

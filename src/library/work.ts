@@ -15,6 +15,7 @@ export function progressEvent({
   settledAtomic,
   creditsAtomic,
   pace,
+  isStopping,
 }: Progress): PaydirtEvent {
   return {
     type: 'progress',
@@ -24,6 +25,7 @@ export function progressEvent({
     settled: formatUsd(settledAtomic),
     ...(creditsAtomic > 0n && { credits: formatUsd(creditsAtomic) }),
     ...(pace && { pace }),
+    ...(isStopping && { isStopping }),
   }
 }
 

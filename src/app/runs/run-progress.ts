@@ -16,8 +16,8 @@ export interface Progress {
   creditsAtomic: bigint
   /** The pace that was learned for the service; undefined while nothing has been asked, or Redis does not respond. */
   pace: LearnedPace | undefined
-  /** Set while the run stops: nothing more is begun, and answers that are on their way still come in. */
-  isStopping?: true
+  /** Nothing more is begun, and answers that are on their way still come in. */
+  isStopping: boolean
 }
 
 export interface LearnedPace {
@@ -46,7 +46,7 @@ export async function untilDone(context: Context, shown: Shown, signal: AbortSig
   async function poll(): Promise<{ isDone: boolean; tookMs: number; progress: Progress | undefined }> {
     const startedMs = performance.now()
     const isDone = !(await context.tasks.hasOpen(shown.run.id))
-    const progress = shown.onProgress && (await progressOf(context, shown.run))
+    const progress = shown.onProgress && (await progressOf(context, shown.run, false))
     return { isDone, tookMs: performance.now() - startedMs, progress }
   }
   while (!signal.aborted) {
@@ -71,13 +71,13 @@ export async function showUntil(stopping: Promise<unknown>, context: Context, sh
     await pause(pauseAfter(tookMs), stopped.signal)
     if (stopped.signal.aborted) return
     const startedMs = performance.now()
-    const progress = await progressOf(context, shown.run).catch(end)
+    const progress = await progressOf(context, shown.run, true).catch(end)
     tookMs = performance.now() - startedMs
-    if (progress) shown.onProgress({ ...progress, isStopping: true })
+    if (progress) shown.onProgress(progress)
   }
 }
 
-async function progressOf(context: Context, run: Run): Promise<Progress> {
+async function progressOf(context: Context, run: Run, isStopping: boolean): Promise<Progress> {
   const { tasks, runs, config } = context
   const { steps } = config.recipes(run.object, run.recipe)
   const [counts, underWay, spent, current] = [
@@ -87,7 +87,7 @@ async function progressOf(context: Context, run: Run): Promise<Progress> {
     await runs.get(run.id),
   ]
   const pace = await learnedPace(context)
-  return { records: current?.records ?? 0, scanned: true, counts, underWay, ...spent, pace }
+  return { records: current?.records ?? 0, scanned: true, counts, underWay, ...spent, pace, isStopping }
 }
 
 /** A run goes on without its queue for a while, and so does what is shown of it. */

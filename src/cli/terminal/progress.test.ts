@@ -32,11 +32,11 @@ function view(total: number | undefined, stream: { isTTY?: boolean; columns?: nu
     underWay = { records: 0, bought: 0 },
     pace?: LearnedPace,
     creditsAtomic = 0n,
-    stop: { isStopping?: true } = {},
+    isStopping = false,
   ) => {
     clock.ms = atMs
     const spent = { settledAtomic, creditsAtomic }
-    made.show({ records: 100, scanned: true, counts: counts(change), underWay, ...spent, pace, ...stop })
+    made.show({ records: 100, scanned: true, counts: counts(change), underWay, ...spent, pace, isStopping })
   }
   /** The line as it was drawn last. */
   const shown = () => written.at(-1)?.replace('\r\u001b[2K', '')
@@ -108,7 +108,7 @@ describe('the progress of a run', () => {
     show(0, {})
     show(10_000, { written: 20 }, 200_000n, { records: 0, bought: 20 }, pace)
     expect(shown()).toMatch(/20 bought, 0\.200000 USD · about 4 min left · pace 20\/s$/)
-    show(11_000, { written: 20 }, 360_000n, { records: 0, bought: 36 }, pace, 0n, { isStopping: true })
+    show(11_000, { written: 20 }, 360_000n, { records: 0, bought: 36 }, pace, 0n, true)
     expect(shown()).toMatch(/36 bought, 0\.360000 USD$/)
   })
 

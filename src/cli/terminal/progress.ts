@@ -27,7 +27,7 @@ export function createProgressView(options: {
   /** Undefined: the number of records that the scan has found so far. */
   total: number | undefined
   nowMs: () => number
-  line?: LiveLine
+  line?: LiveLine | undefined
   print?: (text: string) => void
 }): ProgressView {
   const { nowMs, line = liveLine, print = printError } = options
