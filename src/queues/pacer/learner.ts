@@ -1,5 +1,5 @@
 /** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
-import { onNewClock, unlimited, type Flight } from './flight/limit.ts'
+import { onNewClock, unlimited, type Flight } from './flight/flight.ts'
 import type { Checkpoint } from './history.ts'
 import { noLooks, type Looks } from './level/look.ts'
 import { calm, type Unrest } from './level/unrest.ts'

@@ -7,7 +7,7 @@ import {
   type Learner,
   type Outcome,
 } from './learner.ts'
-import { unlimited } from './flight/limit.ts'
+import { unlimited } from './flight/flight.ts'
 import { calm } from './level/unrest.ts'
 import { snapshotOf } from './snapshot.ts'
 import { learn, paceOf } from './state.ts'

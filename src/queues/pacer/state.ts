@@ -94,11 +94,12 @@ function withFlight(learner: Learner, outcome: Outcome): Learner {
     sentMs: leftMs,
     atMs,
     isServed: outcome.kind === 'ok',
+    pausesMs: outcome.retryAfterMs,
     isFull,
     isRestless: isRestless(learner.unrest, outcome.atMs) || hasRisen(learner),
   })
   const next = { ...learner, flight }
-  return flight.limit > 0 && learner.flight.limit === 0 ? freeRate(next) : next
+  return flight.limit > 0 && flight.foundMs !== learner.flight.foundMs ? freeRate(next) : next
 }
 
 /** Requests that were served before the rate rose had fewer beside them, under any limit: their counts begin anew. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seeded } from '../simulation.ts'
-import { learnFlight, unlimited, type Flight, type FlightAnswer } from './limit.ts'
+import { unlimited, type Flight } from './flight.ts'
+import { learnFlight, type FlightAnswer } from './limit.ts'
 
 const start = 1_800_000_000_000
 
@@ -211,5 +212,29 @@ describe('a limit on requests under way', () => {
     const refused = { sentMs: start + 10, atMs: start + 11, isServed: false }
     expect(learnFlight(raised, refused).limit).toBe(5)
     expect(learnFlight(raised, { ...refused, isFull: true })).toMatchObject({ limit: 4, testAfter: 120 })
+  })
+
+  test('keeps a slot that tests have found when the next one is refused', () => {
+    const raised: Flight = {
+      ...unlimited,
+      limit: 5,
+      isSure: true,
+      raisedAtMs: start,
+      testedAtMs: start + 1_000,
+      lastTestMs: start + 1_000,
+      testAfter: 5,
+      usualTestAfter: 540,
+    }
+    const refused = { sentMs: start + 1_010, atMs: start + 1_011, isServed: false, isFull: true }
+    expect(learnFlight(raised, refused).limit).toBe(5)
+    expect(learnFlight(raised, { ...refused, sentMs: start + 990 }).limit).toBe(4)
+  })
+
+  test('is tested a minute and a half after an upgrade, though the version before noted no time', () => {
+    let flight: Flight = { ...unlimited, limit: 2, isSure: true, testAfter: 4_000, usualTestAfter: 4_000 }
+    const all = answers(2_400, 10, () => false, { mayHave: 2 })
+    const tested = all.find((answer) => (flight = learnFlight(flight, answer)).test > 0)
+    const afterMs = (tested?.atMs ?? Infinity) - all[0]!.atMs
+    expect([afterMs >= 90_000, afterMs < 91_000]).toEqual([true, true])
   })
 })

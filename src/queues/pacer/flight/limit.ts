@@ -7,65 +7,10 @@
  *
  * A limit that is in use is tested with a single request beyond it, more rarely after each test that was refused.
  */
-import { limitShown, mayShowLimit, sum, type Counts } from './counts.ts'
-import { noSightings, sight, type Judged, type Sightings } from './sightings.ts'
-
-type Beside = readonly [others: number, surelyOthers: number]
-
-export interface Flight extends Counts {
-  /** Requests that may be under way at once; 0: no such limit is known. */
-  limit: number
-  /** The limit has held while it was in use. */
-  isSure: boolean
-  /** The limit that refusals showed at first, and when. */
-  foundAs: number
-  foundMs: number
-  /** The number of the last test: one request beyond the limit. */
-  test: number
-  /** Since when its outcome is awaited; 0: none is under way. */
-  testedAtMs: number
-  passedTests: number
-  /** Requests to be served at the limit before the next test: few after one that was served, else as many as `usualTestAfter`. */
-  testAfter: number
-  usualTestAfter: number
-  /** When tests have raised it; 0 once it has held. The next refusal of a last slot lowers it again. */
-  raisedAtMs: number
-  servedAtLimit: number
-  /** Requests refused at the limit and below it, of late. */
-  refusedAtLimit: number
-  refusedBelow: number
-  sightings: Sightings
-  /** The counts are of a time in which the limit changes: only what was served directly before a refusal. */
-  isCompared: boolean
-  /** Both numbers of the latest requests served while the limit changes: a refusal is compared with those directly before it. */
-  latest: readonly Beside[]
-  /** When the last request was sent whose refusal counts as one of its own. */
-  lastRefusedMs: number
-}
-
-export const unlimited: Flight = {
-  limit: 0,
-  isSure: false,
-  foundAs: 0,
-  foundMs: 0,
-  test: 0,
-  testedAtMs: 0,
-  passedTests: 0,
-  testAfter: 0,
-  usualTestAfter: 0,
-  raisedAtMs: 0,
-  servedAtLimit: 0,
-  refusedAtLimit: 0,
-  refusedBelow: 0,
-  givenUp: 0,
-  sightings: noSightings,
-  served: [],
-  surelyServed: [],
-  refused: [],
-  isCompared: false,
-  latest: [],
-  lastRefusedMs: 0,
-}
+import { limitShown, mayShowLimit, sum } from './counts.ts'
+import { noCounts, settled, type Beside, type Flight } from './flight.ts'
+import { sight, type Judged } from './sightings.ts'
+import { afterFall, afterRefusedTest, firstTests, mayTest } from './slot-tests.ts'
 
 /** A larger limit is not told from a rate. */
 const mostLimit = 48
@@ -76,19 +21,17 @@ const mostLatest = 10
 /** More would be old news. */
 const mostSamples = 4_000
 
-const firstTestAfter = 60
-/** Two or three slots serve so few requests that each test is a larger part of them. */
-const few = { from: 2, to: 3, firstTestAfter: 150 }
-/** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
-const rarer = { afterTest: 3, afterFall: 2 }
-const mostTestAfter = 4_000
 const testsToPass = 3
+/** Tests of many slots with fast answers are unclear, most of them. Under a limit that has not risen, some of twelve are refused. */
+const unclearTest = 1 / 4
 const testTimeoutMs = 4_000
 const refusalsToLower = 3
 const refusalsForgottenAfter = 300
 const refusalsToGiveUp = 3
 /** A limit that falls by half so soon is taken for none: a rate refuses whatever is under way, and brings it down further. */
 const sinks = { withinMs: 60_000, fromLeast: 4 }
+/** A limit that has fallen so lately may be in turns: it is left to the rate, which follows sooner, unless it stays unused for as long. */
+const inTurns = { fellWithinMs: 600_000, unusedForMs: 120_000 }
 const servedToBeSure = 100
 const servedToHold = 40
 
@@ -96,6 +39,8 @@ export interface FlightAnswer {
   sentMs: number
   atMs: number
   isServed: boolean
+  /** The pause that its refusal announced. */
+  pausesMs?: number | undefined
   /** It took the last slot of its process. */
   isFull?: boolean | undefined
   /** The limit changes, and the rate rises until it is refused. */
@@ -106,15 +51,20 @@ export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
   const { sightings, judged } = sight(before.sightings, answer)
   let flight: Flight = { ...before, sightings }
   const { raisedAtMs } = flight
-  if (raisedAtMs > 0 && !answer.isServed && answer.isFull && answer.sentMs > raisedAtMs)
+  // While the next number is tested, the refusal may be the test's own, which says nothing of this one.
+  const isTesting = flight.testedAtMs > 0 && answer.sentMs >= flight.testedAtMs
+  if (raisedAtMs > 0 && !answer.isServed && answer.isFull && answer.sentMs > raisedAtMs && !isTesting)
     flight = lowered(flight, answer.sentMs)
   for (const each of judged)
     flight = flight.limit > 0 ? follow(flight, each) : suspect(flight, each, answer.isRestless === true)
   if (flight.testedAtMs > 0 && answer.atMs - flight.testedAtMs > testTimeoutMs) {
     flight = { ...flight, testedAtMs: 0, servedAtLimit: 0 }
   }
-  const mayTest = flight.limit > 0 && flight.testedAtMs === 0 && flight.servedAtLimit >= flight.testAfter
-  return mayTest ? { ...flight, test: flight.test + 1, testedAtMs: answer.atMs } : flight
+  if (!answer.isServed) flight = { ...flight, refusalCostMs: answer.pausesMs ?? 0 }
+  if (flight.limit > 0 && flight.lastTestMs === 0) flight = { ...flight, lastTestMs: answer.atMs }
+  return mayTest(flight, answer.atMs)
+    ? { ...flight, test: flight.test + 1, testedAtMs: answer.atMs, lastTestMs: answer.atMs }
+    : flight
 }
 
 /**
@@ -167,11 +117,6 @@ function recent(flight: Flight): Flight {
   return { ...flight, served: halve(served), surelyServed: halve(surelyServed), refused: halve(refused) }
 }
 
-/** The clock was set back: its times are yet to come, and a test of then would never end. */
-export function onNewClock(flight: Flight): Flight {
-  return { ...flight, foundMs: 0, testedAtMs: 0, raisedAtMs: 0, lastRefusedMs: 0 }
-}
-
 /** Such a limit is known, and the refusals are its own, or more refusals are needed to tell it from a rate. */
 export function mayBeLimited(flight: Flight): boolean {
   return flight.limit > 0 || mayShowLimit(flight)
@@ -185,50 +130,57 @@ function limitedTo(flight: Flight, limit: number, foundMs: number): Flight {
     isSure: false,
     foundAs: limit,
     foundMs,
-    testAfter: leastTestAfter(limit),
-    usualTestAfter: firstTestAfter,
-    ...noCounts,
+    ...firstTests(limit),
   }
 }
 
-const noCounts = { served: [], surelyServed: [], refused: [], latest: [] }
+/** It has not fallen after all, or has risen again. */
+const inUse = { ...noCounts, unusedSinceMs: 0 }
 
-const settled = {
-  raisedAtMs: 0,
-  testedAtMs: 0,
-  passedTests: 0,
-  servedAtLimit: 0,
-  refusedAtLimit: 0,
-  refusedBelow: 0,
-}
-
-function follow(flight: Flight, { sentMs, isServed, others, surelyOthers }: Judged): Flight {
+function follow(flight: Flight, judged: Judged): Flight {
+  const { sentMs, isServed, others, surelyOthers } = judged
   const { limit } = flight
   if (isServed && surelyOthers >= limit) return servedBeyond(flight, sentMs)
   if (!isServed && others >= limit) return refusedBeyond(flight, sentMs)
-  // The place of another may have been free already: the test has told nothing, and is made again.
+  // The place of another may have been free already: the test has told little, and is made again.
   const isUnclear = others >= limit && flight.testedAtMs > 0 && sentMs >= flight.testedAtMs
-  if (isUnclear) return { ...flight, testedAtMs: 0, servedAtLimit: flight.testAfter }
+  if (isUnclear) return servedBeyond(flight, sentMs, unclearTest)
   if (others >= limit - 1) return isServed ? servedAt(flight) : refusedAt(flight, sentMs)
-  if (isServed || flight.isSure) return flight
+  if (flight.isSure) return suspectFall(flight, judged)
+  if (isServed) return flight
   const refusedBelow = flight.refusedBelow + 1
   if (refusedBelow < refusalsToGiveUp) return { ...flight, refusedBelow }
   return givenUp(flight)
 }
 
 function givenUp(flight: Flight): Flight {
-  return { ...flight, ...settled, limit: 0, givenUp: flight.givenUp + 1 }
+  return { ...flight, ...settled, limit: 0, fellMs: 0, givenUp: flight.givenUp + 1 }
 }
 
 function servedAt(flight: Flight): Flight {
   const servedAtLimit = flight.servedAtLimit + 1
   return {
     ...flight,
+    ...(flight.unusedSinceMs > 0 && inUse),
     servedAtLimit,
     raisedAtMs: servedAtLimit < servedToHold ? flight.raisedAtMs : 0,
     isSure: flight.isSure || servedAtLimit >= servedToBeSure,
     refusedAtLimit: servedAtLimit % refusalsForgottenAfter === 0 ? 0 : flight.refusedAtLimit,
   }
+}
+
+/**
+ * Requests are refused with fewer under way, and none is served with all slots taken any more: the rate has fallen, or the limit has.
+ * The same evidence tells them apart as when no limit is known.
+ */
+function suspectFall(flight: Flight, judged: Judged): Flight {
+  const { isServed, sentMs } = judged
+  if (flight.unusedSinceMs === 0 && isServed) return flight
+  const unusedSinceMs = flight.unusedSinceMs || sentMs
+  const isInTurns = flight.fellMs > 0 && sentMs - flight.fellMs < inTurns.fellWithinMs
+  if (isInTurns && sentMs - unusedSinceMs < inTurns.unusedForMs) return { ...flight, unusedSinceMs }
+  const next = suspect({ ...flight, unusedSinceMs }, judged, true)
+  return next.limit < flight.limit ? { ...next, fellMs: sentMs, lastTestMs: sentMs } : next
 }
 
 function refusedAt(flight: Flight, sentMs: number): Flight {
@@ -240,7 +192,7 @@ function refusedAt(flight: Flight, sentMs: number): Flight {
 function lowered(flight: Flight, sentMs: number): Flight {
   // Requests were refused that were alone: that is no limit on those under way.
   if (flight.limit === 1 || hasSunk(flight, sentMs)) return givenUp(flight)
-  return { ...flight, ...settled, limit: flight.limit - 1, ...testedLess(flight, rarer.afterFall) }
+  return { ...flight, ...settled, limit: flight.limit - 1, ...afterFall(flight) }
 }
 
 function hasSunk({ limit, foundAs, foundMs }: Flight, sentMs: number): boolean {
@@ -249,9 +201,9 @@ function hasSunk({ limit, foundAs, foundMs }: Flight, sentMs: number): boolean {
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
-function servedBeyond(flight: Flight, sentMs: number): Flight {
+function servedBeyond(flight: Flight, sentMs: number, test = 1): Flight {
   if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
-  const passedTests = flight.passedTests + 1
+  const passedTests = flight.passedTests + test
   if (passedTests < testsToPass)
     return { ...flight, passedTests, testedAtMs: 0, servedAtLimit: flight.testAfter }
   const limit = flight.limit + 1
@@ -265,15 +217,6 @@ function refusedBeyond(flight: Flight, sentMs: number): Flight {
     ...flight,
     ...settled,
     isSure: true,
-    ...testedLess(flight, rarer.afterTest, leastTestAfter(flight.limit)),
+    ...afterRefusedTest(flight),
   }
-}
-
-function leastTestAfter(limit: number): number {
-  return limit >= few.from && limit <= few.to ? few.firstTestAfter : firstTestAfter
-}
-
-function testedLess({ usualTestAfter }: Flight, times: number, least = firstTestAfter) {
-  const after = Math.min(mostTestAfter, times * Math.max(least, usualTestAfter))
-  return { testAfter: after, usualTestAfter: after }
 }

@@ -4,7 +4,7 @@ import { startEmbeddedRedis } from '../../embedded-redis.ts'
 import { defaultLearnerSettings, newLearner } from '../learner.ts'
 import { createPacer, type Pacer } from '../pacer.ts'
 import { leaseMs } from './leases.ts'
-import { unlimited } from './limit.ts'
+import { unlimited } from './flight.ts'
 
 let server: Awaited<ReturnType<typeof startEmbeddedRedis>>
 const open: { pacer: Pacer; redis: Redis }[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Flight } from '../flight/limit.ts'
+import type { Flight } from '../flight/flight.ts'
 import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from '../learner.ts'
 import { cutPerRefusal } from '../rate.ts'
 import { learn, paceOf } from '../state.ts'
