@@ -26,10 +26,11 @@ export function withPenalty(inner: HiddenLimit, penaltyMs: number, { renewed = f
   }
 }
 
-/** At most so many requests at once, whatever the pace. */
-export function inFlight(most: number): HiddenLimit {
+/** At most so many requests at once, whatever the pace: always, or as many as at that time. */
+export function inFlight(most: number | ((atMs: number) => number)): HiddenLimit {
   let now = 0
-  const admits: HiddenLimit = () => now < most && (now++, true)
+  const mostAt = typeof most === 'number' ? () => most : most
+  const admits: HiddenLimit = (atMs) => now < mostAt(atMs) && (now++, true)
   admits.left = () => void now--
   return admits
 }

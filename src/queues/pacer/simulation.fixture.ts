@@ -74,6 +74,11 @@ export function bestKnownPace(perSecond: number): number {
   return best
 }
 
+/** Returns the value in the middle, the higher of two. */
+export function middle(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
 /** The figures are the point of this suite, so they are printed and not only asserted. */
 export function show(line: string): void {
   process.stdout.write(`${line}\n`)

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { inFlight } from '../shapes.ts'
-import { percent, second, show } from '../simulation.fixture.ts'
+import { middle, percent, second, show } from '../simulation.fixture.ts'
 import { seeded, simulate } from '../simulation.ts'
 
 const draws = Array.from({ length: 24 }, (_, index) => index + 1)
-const middle = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 // Five to fifteen requests a second: each test of the limit is a fifth of a percent of what is sent in the minute and a half.
 it.each([

@@ -29,7 +29,7 @@ export interface Flight extends Counts {
   /** Requests to be served at the limit before the next test: few after one that was served, else as many as `usualTestAfter`. */
   testAfter: number
   usualTestAfter: number
-  /** When tests have raised it; 0 once it has held. The next refusal of a last slot lowers it again. */
+  /** When tests have raised it; 0 once it has held. The next refusal of a last slot lowers it again, unless one more is tested. */
   raisedAtMs: number
   servedAtLimit: number
   /** Requests refused at the limit and below it, of late. */
@@ -74,10 +74,12 @@ export const unlimited: Flight = {
 
 export const noCounts = { served: [], surelyServed: [], refused: [], latest: [] }
 
+/** The limit has not fallen after all, or has risen again. */
+export const inUse = { ...noCounts, unusedSinceMs: 0 }
+
 /** Nothing that was counted under another limit, or before this one was in use again, counts any more. */
 export const settled = {
-  ...noCounts,
-  unusedSinceMs: 0,
+  ...inUse,
   raisedAtMs: 0,
   testedAtMs: 0,
   passedTests: 0,

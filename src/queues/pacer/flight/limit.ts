@@ -8,9 +8,9 @@
  * A limit that is in use is tested with a single request beyond it, more rarely after each test that was refused.
  */
 import { limitShown, mayShowLimit, sum } from './counts.ts'
-import { noCounts, settled, type Beside, type Flight } from './flight.ts'
+import { inUse, noCounts, settled, type Beside, type Flight } from './flight.ts'
 import { sight, type Judged } from './sightings.ts'
-import { afterFall, afterRefusedTest, firstTests, mayTest } from './slot-tests.ts'
+import { afterFall, afterRefusedTest, firstTests, mayTest } from './test-schedule.ts'
 
 /** A larger limit is not told from a rate. */
 const mostLimit = 48
@@ -134,9 +134,6 @@ function limitedTo(flight: Flight, limit: number, foundMs: number): Flight {
   }
 }
 
-/** It has not fallen after all, or has risen again. */
-const inUse = { ...noCounts, unusedSinceMs: 0 }
-
 function follow(flight: Flight, judged: Judged): Flight {
   const { sentMs, isServed, others, surelyOthers } = judged
   const { limit } = flight
@@ -201,9 +198,9 @@ function hasSunk({ limit, foundAs, foundMs }: Flight, sentMs: number): boolean {
 }
 
 /** Requests beyond the limit that were sent before the test tell nothing: the shares of the processes were changing. */
-function servedBeyond(flight: Flight, sentMs: number, test = 1): Flight {
+function servedBeyond(flight: Flight, sentMs: number, weight = 1): Flight {
   if (flight.testedAtMs === 0 || sentMs < flight.testedAtMs) return flight
-  const passedTests = flight.passedTests + test
+  const passedTests = flight.passedTests + weight
   if (passedTests < testsToPass)
     return { ...flight, passedTests, testedAtMs: 0, servedAtLimit: flight.testAfter }
   const limit = flight.limit + 1

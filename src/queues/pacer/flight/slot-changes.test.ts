@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest'
 import { isFullSize } from '../../../../test/support/full-size.ts'
-import { percent, second, show } from '../simulation.fixture.ts'
+import { inFlight } from '../shapes.ts'
+import { middle, percent, second, show } from '../simulation.fixture.ts'
 import { seeded, simulate, type HiddenLimit } from '../simulation.ts'
 
 const draws = Array.from({ length: isFullSize ? 8 : 3 }, (_, index) => index + 1)
-const middle = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 
-/** Serves so many at once as there are at that time. */
-function slots(most: (atMs: number) => number, retryAfterMs = 0): HiddenLimit {
-  let now = 0
-  const admits: HiddenLimit = (atMs) => now < most(atMs) && (now++, true)
-  admits.left = () => void now--
+function slots(most: (atMs: number) => number, retryAfterMs: number): HiddenLimit {
+  const admits = inFlight(most)
   if (retryAfterMs > 0) admits.retryAfterMs = () => retryAfterMs
   return admits
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { percent, second, show } from '../simulation.fixture.ts'
+import { middle, percent, second, show } from '../simulation.fixture.ts'
 import { fixedWindow, seeded, simulate, slidingWindow, tokenBucket } from '../simulation.ts'
 
 const kinds = { fixed: fixedWindow, sliding: slidingWindow, bucket: tokenBucket }
@@ -21,7 +21,6 @@ function afterFall(kind: keyof typeof kinds, isBusy: boolean) {
       durationMs: fallsMs + 150 * second,
     })
   })
-  const middle = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!
   return (fromSeconds: number, toSeconds: number) => {
     const parts = runs.map((run) => run.between(fallsMs + fromSeconds * second, fallsMs + toSeconds * second))
     const use = middle(parts.map((part) => part.use))
