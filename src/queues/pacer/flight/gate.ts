@@ -1,12 +1,13 @@
 /**
  * The gate of one process in front of the wire: no more requests under way than its share of the limit. While no limit is known, it
- * keeps requests of the background apart: they get their permits evenly, and what is done before they are sent is done in groups.
+ * keeps requests of the background apart (spacing.ts).
  *
  * A token is asked for when a slot will soon be free, and the slot is taken directly before the request is sent: what is done
  * between the two does not keep a slot from others.
  */
 import type { Lane } from '../../../domain/ports/send-permit.ts'
 import type { SlotsAsked, SlotsGiven } from './leases.ts'
+import { createSpacing } from './spacing.ts'
 
 interface Flying {
   lane: Lane
@@ -40,30 +41,7 @@ const renewMs = 1_000
 const smoothing = 0.1
 /** Without a share of its own, a process asks this often for one. */
 const shareAskMs = 40
-/**
- * Requests of a group leave in the intervals of their permits: faster, they would be more than a window allows. Where the line has become
- * long, they leave at this share of it, or every group to come would wait as long.
- */
-const apartPart = 0.95
-const longLineMs = 120
-/** A timer that was late is made up for, by at most this share of it. */
-const latePart = 0.35
-/** Nothing waits longer for that: an outage of the database makes many ready at once, and their proofs grow old. */
-const longestApartMs = 300
 const earlyMs = 0.3
-/** A pause holds no longer what stands ready: its proof grows old. The trials of a first block are up to half a second apart. */
-const longestHeldMs = 700
-/** A refusal stops what stands ready for so long, until the learner has told how long the pause is. */
-const firstPauseMs = 60
-/** At a slower pace hardly more than one request is being prepared, and none of them is held for a pause. */
-const coarseMs = 100
-/**
- * Requests whose permits are closer are not held apart: timers are as coarse as a fifth of that, and the wait for
- * it would need more lookups at a time than a worker has.
- */
-const finestMs = 8
-/** The pace that began a block was too fast. What the block has held leaves at a third of it. */
-const slower = 3
 
 export function createGate(
   process: string,
@@ -84,17 +62,7 @@ export function createGate(
   const preparedMs = usual()
   const servedMs = usual()
   let lastLeftMs = 0
-  /** 0: so close to each other that they need not be apart. */
-  let permitsMs = 0
-  /** The next request of the background leaves no sooner. */
-  let nextLeavesMs = -Infinity
-  /** That is so many intervals, and so long, after the last one. */
-  let apartTimes = 1
-  let apartMs = 0
-  /** The service has just refused a request, and would refuse these. */
-  let pausedUntilMs = -Infinity
-  /** The pause is a block, whose end is found by trials. */
-  let isBlock = false
+  const spacing = createSpacing(now)
   let wakesMs = Infinity
 
   function share(): number {
@@ -115,9 +83,7 @@ export function createGate(
   /** A press waits for nobody, and a slot is not left empty. */
   function leavesInMs({ lane, readyMs }: Flying): number {
     if (given || lane === 'hot') return 0
-    const isHeld = readyMs < pausedUntilMs && (isBlock || (permitsMs > 0 && permitsMs < coarseMs))
-    const dueMs = isHeld ? Math.max(nextLeavesMs, pausedUntilMs) : nextLeavesMs
-    return Math.min(dueMs, readyMs + (isHeld ? longestHeldMs : longestApartMs)) - now()
+    return spacing.leavesInMs(readyMs)
   }
 
   function wakeIn(ms: number): void {
@@ -137,11 +103,7 @@ export function createGate(
     const sinceMs = Math.max(lastLeftMs, flight.grantedMs)
     if (flight.isBound) usualMs += smoothing * (flight.leftMs - sinceMs - usualMs)
     lastLeftMs = flight.leftMs
-    const dueMs = Math.max(nextLeavesMs, pausedUntilMs)
-    const lateMs = Math.max(0, Math.min(lastLeftMs - dueMs, latePart * permitsMs))
-    apartTimes = intervalsAfter(flight)
-    apartMs = intervalsMs()
-    nextLeavesMs = lastLeftMs - (lastLeftMs > flight.readyMs ? lateMs : 0) + apartMs
+    spacing.left(flight.readyMs)
     underWay += 1
     // A request that left before a limit was known kept to none.
     flight.isFull = !given || underWay >= share()
@@ -149,35 +111,11 @@ export function createGate(
     go()
   }
 
-  function intervalsAfter({ readyMs }: Flying): number {
-    if (isBlock && readyMs < pausedUntilMs) return slower
-    return now() - readyMs > longLineMs ? apartPart : 1
-  }
-
-  function intervalsMs(): number {
-    return apartTimes * (apartTimes === slower ? Math.max(finestMs, permitsMs) : permitsMs)
-  }
-
-  /** Permits are closer to each other than when the last request left: the next one is not to wait for the interval of that time. */
-  function leaveSooner(): void {
-    const shorterMs = apartMs - intervalsMs()
-    if (shorterMs <= 0) return
-    apartMs -= shorterMs
-    const leastMs = lastLeftMs + (1 - latePart) * apartMs
-    nextLeavesMs = Math.max(nextLeavesMs - shorterMs, Math.min(nextLeavesMs, Math.max(now(), leastMs)))
-    free()
-  }
-
   /** Tokens for requests that are not on the wire: with fewer, slots would be empty while the next requests are prepared. */
   function ahead(slots: number): number {
     const leaving = servedMs.value > 0 ? (slots * preparedMs.value) / servedMs.value : 0
     const preparing = Math.min(mostPreparing, Math.ceil(preparingPart * leaving))
     return Math.max(fewestReady, Math.floor(readyPart * slots), preparing)
-  }
-
-  function pauseUntil(ms: number): void {
-    if (now() >= pausedUntilMs) isBlock = false
-    pausedUntilMs = ms
   }
 
   /** Slots that were given and are neither used nor of its share any more. */
@@ -210,22 +148,14 @@ export function createGate(
       flights.set(id, { lane, grantedMs: now(), readyMs: now(), isBound: false, isFull: false })
     },
 
-    /**
-     * Permits are given in these intervals now. In a pause these are those of trials, which say nothing of the requests that have
-     * their permits already. Trials are never as close as what follows the pause may be.
-     */
+    /** Permits are given in these intervals now. */
     paced(intervalMs: number): void {
-      const follows = permitsMs >= coarseMs && intervalMs < coarseMs && intervalMs >= finestMs
-      if (now() >= pausedUntilMs || follows) permitsMs = intervalMs < finestMs ? 0 : intervalMs
-      else if (intervalMs >= coarseMs && permitsMs < coarseMs) isBlock = true
-      leaveSooner()
+      if (spacing.paced(intervalMs)) free()
     },
 
     /** Requests that have their permits already wait as the next permits do. */
     pause(untilMs: number): void {
-      const isShorter = untilMs < pausedUntilMs
-      pauseUntil(isShorter ? Math.max(untilMs, Math.min(now(), pausedUntilMs)) : untilMs)
-      if (isShorter) free()
+      if (spacing.pause(untilMs)) free()
     },
 
     /** Calls `go` when the request may be sent, at once or later. A request that is not known may be sent at once. */
@@ -247,7 +177,7 @@ export function createGate(
       if (flight.leftMs === undefined) return undefined
       underWay -= 1
       if (!isRefused) servedMs.see(now() - flight.leftMs)
-      else if (now() + firstPauseMs > pausedUntilMs) pauseUntil(now() + firstPauseMs)
+      else spacing.refused()
       if (isRefused && flight.isFull && given && share() > 1) lessBy += 1
       free()
       return { leftMs: flight.leftMs, isBound: flight.isBound, isFull: flight.isFull }
