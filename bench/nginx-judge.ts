@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -9,17 +9,26 @@ import { setTimeout } from 'node:timers/promises'
 import { freePort } from '../test/support/free-port.ts'
 import type { Phase } from './limit-server.ts'
 
-/** One `limit_req` of nginx: a path of its own, evenly spaced requests, `burst` extra ones served without delay. */
+/**
+ * `limit_req`: evenly spaced requests, `burst` extra ones served without delay. `limit_conn`: so many requests under way.
+ * `perSecond` is what the limit lets through at most.
+ */
+export type NginxRule =
+  | { kind: 'limit_req'; perSecond: number; burst: number }
+  | { kind: 'limit_conn'; perSecond: number; atOnce: number }
+
+/** The limits of one path, one after the other. */
 export interface NginxLimit {
   id: string
-  perSecond: number
-  burst: number
+  rules: readonly NginxRule[]
 }
 
 export interface NginxJudge {
   url: string
-  /** Counts the requests of one path second by second, from nginx's own access log. */
-  phase(limit: NginxLimit): Promise<Phase>
+  /** The rule of this place is in force from now on, and the one before it no longer. */
+  begin(id: string, place: number): Promise<void>
+  /** Counts the requests of one path second by second, rule by rule, from nginx's own access log. */
+  phases(limit: NginxLimit): Promise<Phase[]>
   stop(): Promise<void>
 }
 
@@ -48,9 +57,16 @@ export async function startNginx(
       throw new Error(`nginx ended: ${await readFile(join(folder, 'error.log'), 'utf8')}`)
     await setTimeout(20)
   }
+  const begun = new Map<string, number[]>()
   return {
     url: `http://127.0.0.1:${port}`,
-    phase: async (limit) => phaseOf(await readFile(join(folder, 'access.log'), 'utf8'), limit),
+    async begin(id, place) {
+      await writeFile(switchOf(folder, id, place), '')
+      if (place > 0) await unlink(switchOf(folder, id, place - 1))
+      begun.set(id, [...(begun.get(id) ?? []), Date.now()])
+    },
+    phases: async (limit) =>
+      phasesOf(await readFile(join(folder, 'access.log'), 'utf8'), limit, begun.get(limit.id) ?? []),
     async stop() {
       nginx.kill('SIGTERM')
       await ended
@@ -59,10 +75,35 @@ export async function startNginx(
   }
 }
 
+/** A rule counts the requests that come while this file is there: nginx counts none whose key is empty. */
+function switchOf(folder: string, id: string, place: number): string {
+  return join(folder, `${id}.${place}`)
+}
+
 function configOf(folder: string, port: number, upstream: string, limits: readonly NginxLimit[]): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `  ${kind}_temp_path ${folder}/${kind};`,
   )
+  const rules = limits.flatMap(({ id, rules }, at) =>
+    rules.map((rule, place) => ({ id, rule, place, name: `${at}_${place}` })),
+  )
+  const zones = rules.map(({ rule, name }) =>
+    rule.kind === 'limit_req'
+      ? `  limit_req_zone $counted_${name} zone=zone_${name}:1m rate=${rule.perSecond}r/s;`
+      : `  limit_conn_zone $counted_${name} zone=zone_${name}:1m;`,
+  )
+  const keys = rules.map(
+    ({ id, place, name }) =>
+      `    set $counted_${name} ""; if (-f ${switchOf(folder, id, place)}) { set $counted_${name} 1; }`,
+  )
+  const limitsOf = (path: string) =>
+    rules
+      .filter(({ id }) => id === path)
+      .map(({ rule, name }) =>
+        rule.kind === 'limit_req'
+          ? `limit_req zone=zone_${name} burst=${rule.burst} nodelay;`
+          : `limit_conn zone_${name} ${rule.atOnce};`,
+      )
   return `daemon off;
 master_process off;
 worker_processes 1;
@@ -74,20 +115,22 @@ ${temporary.join('\n')}
   log_format counted '$msec $request_time $status $uri';
   access_log ${folder}/access.log counted;
   limit_req_status 429;
-${limits.map(({ perSecond }, at) => `  limit_req_zone $server_addr zone=zone${at}:1m rate=${perSecond}r/s;`).join('\n')}
+  limit_conn_status 429;
+${zones.join('\n')}
   upstream service { server ${upstream}; keepalive 64; }
   server {
     listen 127.0.0.1:${port};
     proxy_http_version 1.1;
     proxy_set_header Connection "";
-${limits.map(({ id, burst }, at) => `    location = /${id} { limit_req zone=zone${at} burst=${burst} nodelay; proxy_pass http://service; }`).join('\n')}
+${keys.join('\n')}
+${limits.map(({ id }) => `    location = /${id} { ${limitsOf(id).join(' ')} proxy_pass http://service; }`).join('\n')}
   }
 }
 `
 }
 
 /** nginx writes a line when a request is over; it was judged when it began. */
-function phaseOf(log: string, { id, perSecond }: NginxLimit): Phase {
+function phasesOf(log: string, { id, rules }: NginxLimit, begunMs: readonly number[]): Phase[] {
   const requests = log
     .split('\n')
     .map((line) => line.split(' '))
@@ -97,6 +140,17 @@ function phaseOf(log: string, { id, perSecond }: NginxLimit): Phase {
       isRefused: status === '429',
     }))
     .sort((a, b) => a.atMs - b.atMs)
+  return begunMs.map((fromMs, place) => {
+    const untilMs = begunMs[place + 1] ?? Infinity
+    return phaseOf(
+      requests.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs),
+      rules[place] as NginxRule,
+    )
+  })
+}
+
+function phaseOf(requests: readonly { atMs: number; isRefused: boolean }[], rule: NginxRule): Phase {
+  const { perSecond } = rule
   const startMs = requests[0]?.atMs ?? 0
   const windows: Phase['windows'] = []
   for (const { atMs, isRefused } of requests) {
@@ -110,7 +164,7 @@ function phaseOf(log: string, { id, perSecond }: NginxLimit): Phase {
     rules: [{ kind: 'fixed', limit: perSecond, windowMs: 1_000 }],
     windows,
     limits: windows.map(() => perSecond),
-    arrivalsMs: requests.map(({ atMs }) => atMs - startMs),
+    arrivalsMs: rule.kind === 'limit_req' ? requests.map(({ atMs }) => atMs - startMs) : [],
     lastShare: 0,
   }
 }

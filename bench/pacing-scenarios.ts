@@ -1,4 +1,5 @@
 import type { Rule, Shape } from './limit-server.ts'
+import type { NginxRule } from './nginx-judge.ts'
 
 export interface PacingScenario {
   id: string
@@ -11,8 +12,8 @@ export interface PacingScenario {
   processes: 1 | 4
   /** Seconds at the start of each phase that are left out. `back at 95 %` covers what is learned in them. */
   learnSeconds: number
-  /** The room for extra requests of nginx's `limit_req`, which then judges in place of our own server. */
-  nginxBurst?: number
+  /** nginx judges in place of our own server, by one of these in each phase. `serviceMs` is what the service behind it takes. */
+  nginx?: { rules: NginxRule[]; serviceMs?: number }
   /** `paydirt csv` with an API key and settings of its own sends the requests, in place of the pacer alone. */
   isCommand?: boolean
   /** A client that knows this limit sends so many at once, in place of the pacer. The command is told it at its start. */
@@ -97,15 +98,40 @@ export function pacingWaves(): PacingScenario[][] {
 }
 
 function judgedByNginx(): PacingScenario[][] {
-  return [20, 100].map((limit) =>
-    [1, 5].map((nginxBurst) => ({
-      ...scenario('nginx', `nginx limit_req, ${limit}r/s burst=${nginxBurst} nodelay`, '95 / 0.5', 1, 30, [
-        [second('bucket', limit)],
-        120,
+  const spaced = [20, 100].map((perSecond) =>
+    [1, 5].map((burst) =>
+      byNginx(`nginx limit_req, ${perSecond}r/s burst=${burst} nodelay`, '95 / 0.5', 120, [
+        { kind: 'limit_req', perSecond, burst },
       ]),
-      nginxBurst,
-    })),
+    ),
   )
+  const atOnce = (most: readonly number[], serviceMs: number, goal: string, seconds: number) =>
+    byNginx(
+      `nginx limit_conn ${most.join(', then ')}, ${serviceMs} ms each`,
+      goal,
+      seconds,
+      most.map((each) => ({ kind: 'limit_conn', atOnce: each, perSecond: (1_000 * each) / serviceMs })),
+      serviceMs,
+    )
+  return [
+    ...spaced,
+    [atOnce([6], 100, '93 / 0.5', 120), atOnce([10], 200, '93 / 0.5', 120)],
+    [atOnce([8, 4, 8], 150, 'none', 120), atOnce([3, 9, 3], 300, 'none', 120)],
+  ]
+}
+
+function byNginx(
+  label: string,
+  goal: string,
+  seconds: number,
+  rules: NginxRule[],
+  serviceMs?: number,
+): PacingScenario {
+  const phases = rules.map(({ perSecond }): [Rule[], number] => [[second('fixed', perSecond)], seconds])
+  return {
+    ...scenario('nginx', label, goal, 1, 30, ...phases),
+    nginx: { rules, ...(serviceMs !== undefined && { serviceMs }) },
+  }
 }
 
 /** The command line as a user runs it. The first third of a run is left out. One at a time, as the command takes a core. */

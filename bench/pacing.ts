@@ -8,7 +8,7 @@ import { arrivalGaps } from './arrival-gaps.ts'
 import { startChild, type Child } from './child.ts'
 import { writeCompanies } from './companies-csv.ts'
 import type { Phase, Rule } from './limit-server.ts'
-import { findNginx, startNginx, type NginxJudge } from './nginx-judge.ts'
+import { findNginx, startNginx, type NginxJudge, type NginxLimit } from './nginx-judge.ts'
 import type { BenchOptions } from './options.ts'
 import { drawnWaves } from './pacing-drawn.ts'
 import { drawPacing } from './pacing-picture.ts'
@@ -41,13 +41,13 @@ export async function pacing({ quick, only, pictures, seed }: BenchOptions): Pro
   const all = quick ? quickWaves() : [...pacingWaves(), ...drawnWaves(seed)]
   const waves = all
     .map((wave) => wave.filter(({ group }) => (only.length === 0 ? group !== 'drawn' : only.includes(group))))
-    .map((wave) => wave.filter(({ nginxBurst }) => nginxBurst === undefined || nginx !== undefined))
+    .map((wave) => wave.filter((scenario) => scenario.nginx === undefined || nginx !== undefined))
     .filter((wave) => wave.length > 0)
   if (waves.length === 0)
     throw new Error(
       `no limits of pacing are called ${only.join(',')}${nginx === undefined ? ' (nginx is not installed)' : ''}; there are ${[...new Set(all.flat().map(({ group }) => group))].join(', ')}`,
     )
-  if (nginx === undefined && !quick) process.stderr.write('skipped nginx limit_req: nginx is not installed\n')
+  if (nginx === undefined && !quick) process.stderr.write('skipped nginx as the judge: it is not installed\n')
   const server = await startChild('limit-server.ts', { jitter: true })
   const redis = missingServers() === undefined ? await startRedis() : await startEmbeddedRedis()
   const workers: Child[] = []
@@ -96,7 +96,7 @@ interface Parts {
 
 async function runScenario(scenario: PacingScenario, { server, judge, workers }: Parts): Promise<Ran> {
   if (scenario.isCommand) return runCommand(scenario, server)
-  const { id, processes, phases, knownAtOnce } = scenario
+  const { id, processes, phases, knownAtOnce, nginx } = scenario
   const senders = knownAtOnce ?? Math.ceil(100 / processes)
   const isPaced = knownAtOnce === undefined
   // The first process runs the scenarios with one process, the others share the rest: their loads do not affect each
@@ -105,15 +105,17 @@ async function runScenario(scenario: PacingScenario, { server, judge, workers }:
   const mine = processes === 1 ? [alone] : shared
   const [limit] = nginxLimitOf(scenario)
   let isFirst = true
-  for (const { rules, seconds } of phases) {
-    // Behind nginx the stand-in service has no limit of its own.
-    if (!limit) await server.ask('rule', { id, rules })
+  // Behind nginx the stand-in service has no limit that is ever reached.
+  if (nginx?.serviceMs !== undefined) await server.ask('rule', { id, rules: [unlimited(nginx.serviceMs)] })
+  for (const [place, { rules, seconds }] of phases.entries()) {
+    if (judge && limit) await judge.begin(id, place)
+    else await server.ask('rule', { id, rules })
     if (isFirst)
       for (const worker of mine) await worker.ask('begin', { id, senders, isPaced, to: limit && judge?.url })
     isFirst = false
     await setTimeout(seconds * 1_000)
   }
-  const measured = limit && judge ? [await judge.phase(limit)] : await server.ask<Phase[]>('phases', id)
+  const measured = limit && judge ? await judge.phases(limit) : await server.ask<Phase[]>('phases', id)
   const sent = await Promise.all(mine.map((worker) => worker.ask<SendTimes>('times', id)))
   await Promise.all(mine.map((worker) => worker.ask('end', id)))
   return {
@@ -159,9 +161,13 @@ async function runCommand(scenario: PacingScenario, server: Child): Promise<Ran>
   }
 }
 
-function nginxLimitOf({ id, nginxBurst, phases }: PacingScenario) {
-  const perSecond = phases[0]?.rules[0]?.limit
-  return nginxBurst === undefined || perSecond === undefined ? [] : [{ id, perSecond, burst: nginxBurst }]
+function nginxLimitOf({ id, nginx }: PacingScenario): NginxLimit[] {
+  return nginx === undefined ? [] : [{ id, rules: nginx.rules }]
+}
+
+function unlimited(serviceMs: number): Rule {
+  const shape = { kind: 'at-once', most: 1_000, serviceMs } as const
+  return { kind: 'fixed', limit: 1_000_000 / serviceMs, windowMs: 1_000, shape }
 }
 
 function rowOf({ scenario, phases, sent }: Ran, index: number): Row {
@@ -179,7 +185,7 @@ function rowOf({ scenario, phases, sent }: Ran, index: number): Row {
   // A limit that changes is judged by what it was: a neighbour takes more in one run than in another.
   const permitted = sum(limits.slice(from, whole.length))
   return {
-    limit: isChange ? `${scenario.label}: phase ${index + 1} (${textOf(rules)})` : scenario.label,
+    limit: phases.length > 1 ? `${scenario.label}: phase ${index + 1} (${textOf(rules)})` : scenario.label,
     processes: scenario.processes,
     'use %': steady.length === 0 ? '' : round((100 * admitted) / permitted, 2),
     '429 %': steady.length === 0 ? '' : round((100 * refused) / (admitted + refused), 2),
@@ -210,19 +216,20 @@ function gapsOnTheWay({ plannedMs, handedOutMs }: SendTimes, arrivalsMs: number[
 async function drawAll(folder: string, ran: readonly Ran[]): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const each of ran) {
-    const { label, id, learnSeconds, processes } = each.scenario
-    const [phase] = each.phases
+    const { label, id, learnSeconds, processes, group } = each.scenario
     // A picture is of seconds; what a minute allows has no rate.
-    if (!phase || each.phases.length > 1 || phase.rules.some(({ windowMs }) => windowMs !== 1_000)) continue
-    const row = rowOf(each, 0)
-    const whole = phase.windows.slice(0, -1)
+    if (each.phases.some(({ rules }) => rules.some(({ windowMs }) => windowMs !== 1_000))) continue
+    const rows = each.phases.map((_, index) => rowOf(each, index))
+    const learned = learnSeconds > 0 ? ` after ${learnSeconds} s${rows.length > 1 ? ' of each' : ''}` : ''
+    const whole = each.phases.map(({ windows, limits }) => ({ windows: windows.slice(0, -1), limits }))
+    const windows = whole.flatMap((phase) => phase.windows)
     const picture = drawPacing({
       title: label,
-      subtitle: `${row['use %']} % of the limit used, ${row['429 %']} % refused${learnSeconds > 0 ? ` after ${learnSeconds} s` : ''}`,
-      limits: phase.limits,
-      served: whole.map(({ admitted }) => admitted),
-      refused: whole.map(({ refused }) => refused),
-      countsFrom: learnSeconds,
+      subtitle: `${rows.map((row) => row['use %']).join(', ')} % of the limit used, ${rows.map((row) => row['429 %']).join(', ')} % refused${learned}`,
+      limits: whole.flatMap((phase) => phase.limits.slice(0, phase.windows.length)),
+      served: windows.map(({ admitted }) => admitted),
+      refused: windows.map(({ refused }) => refused),
+      countsFrom: group === 'change' ? 0 : learnSeconds,
     })
     // The id ends in the number of processes.
     const name = processes === 1 ? id.replace(/-1$/, '') : id
@@ -231,7 +238,7 @@ async function drawAll(folder: string, ran: readonly Ran[]): Promise<void> {
 }
 
 function textOf(rules: readonly Rule[]): string {
-  return rules.map(({ limit, windowMs }) => `${limit} in ${windowMs / 1_000} s`).join(', ')
+  return rules.map(({ limit, windowMs }) => `${round(limit)} in ${windowMs / 1_000} s`).join(', ')
 }
 
 function totalOf(phases: PacingScenario['phases']): number {
