@@ -5,13 +5,24 @@ const given = (share: number, held = share, isTest = false) => ({ share, held, i
 
 function stage() {
   let nowMs = 0
-  const gate = createGate('this', () => nowMs)
+  let timers: { atMs: number; work: () => void }[] = []
+  const gate = createGate(
+    'this',
+    () => nowMs,
+    (ms, work) => void timers.push({ atMs: nowMs + ms, work }),
+  )
   const sent: string[] = []
   const depart = (id: string, lane: 'hot' | 'background' = 'background') => {
     gate.granted(id, lane)
     gate.depart(id, () => sent.push(id))
   }
-  return { gate, sent, depart, wait: (ms: number) => void (nowMs += ms) }
+  const wait = (ms: number) => {
+    nowMs += ms
+    const due = timers.filter(({ atMs }) => atMs <= nowMs)
+    timers = timers.filter(({ atMs }) => atMs > nowMs)
+    for (const { work } of due) work()
+  }
+  return { gate, sent, depart, wait }
 }
 
 describe('the gate of a process', () => {
@@ -157,6 +168,57 @@ describe('the gate of a process', () => {
     expect(sent).toEqual(['a', 'b'])
     gate.landed('b', false)
     expect(sent).toEqual(['a', 'b', 'c'])
+  })
+
+  // While it was lost, requests that ended together were never tested: of 8 slots in place of 4, 49 % were used behind nginx.
+  test('keeps a test for which nothing is ready, for three seconds', () => {
+    for (const [afterMs, most] of [
+      [2_900, ['a', 'b', 'c']],
+      [3_100, ['a', 'b']],
+    ] as const) {
+      const { gate, sent, depart, wait } = stage()
+      gate.told(given(3, 2, true))
+      depart('a')
+      gate.told(given(2))
+      wait(afterMs)
+      gate.told(given(2))
+      for (const id of ['b', 'c', 'd']) depart(id)
+      expect(sent).toEqual(most)
+    }
+  })
+
+  test('makes a test once, and none while it has more slots than its share', () => {
+    const { gate, sent, depart } = stage()
+    gate.told(given(2, 1, true))
+    for (const id of ['a', 'b', 'c', 'd']) depart(id)
+    gate.told(given(1, 2))
+    for (const id of ['a', 'b']) gate.landed(id, false)
+    expect(sent).toEqual(['a', 'b', 'c'])
+
+    const shrunk = stage()
+    shrunk.gate.told(given(4, 3, true))
+    shrunk.depart('a')
+    shrunk.gate.told(given(1, 2))
+    shrunk.depart('b')
+    expect(shrunk.sent).toEqual(['a'])
+  })
+
+  test('sends the test when nothing has just ended', () => {
+    const { gate, sent, depart, wait } = stage()
+    gate.told(given(2))
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) depart(id)
+    wait(120)
+    gate.told(given(3, 2, true))
+    expect(sent).toEqual(['a', 'b', 'c'])
+    wait(120)
+    for (const id of ['a', 'b', 'c']) gate.landed(id, false)
+    expect(sent).toEqual(['a', 'b', 'c', 'd', 'e'])
+    // They took 200 ms in the mean: of three, one ends each 67 ms, and half of that has to pass.
+    gate.told(given(3, 2, true))
+    wait(33)
+    expect(sent).toHaveLength(5)
+    wait(1)
+    expect(sent).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
   })
 
   test('opens when nobody can say what its share is', () => {

@@ -35,6 +35,13 @@ const fewestReady = 2
 /** Requests that are being prepared, as a multiple of what leaves in the time that this takes. */
 const preparingPart = 2.5
 const mostPreparing = 64
+/**
+ * The request beyond the limit leaves when nothing has ended for this share of the usual time between two ends. Where slots become
+ * free together, others of them are about to, and it would not be known how many the server still had.
+ */
+const clearPart = 0.5
+/** A test for which nothing stood ready is kept for so long: the learner waits little longer for its outcome. */
+const testKeptMs = 3_000
 /** A request that has not ended by now never tells. */
 const lostMs = 600_000
 const renewMs = 1_000
@@ -52,6 +59,8 @@ export function createGate(
   let given: SlotsGiven | undefined
   /** The request beyond the limit has been sent, or refusals came since: the share is less until the next answer of Redis. */
   let lessBy = 0
+  let testKeptUntilMs = -Infinity
+  let lastLandedMs = -Infinity
   let askedMs = -Infinity
   /** While Redis is asked, no more than it was told: another process may be given the rest. */
   let toldUnderWay = Infinity
@@ -82,8 +91,20 @@ export function createGate(
 
   /** A press waits for nobody, and a slot is not left empty. */
   function leavesInMs({ lane, readyMs }: Flying): number {
-    if (given || lane === 'hot') return 0
-    return spacing.leavesInMs(readyMs)
+    if (given)
+      return isTestNext(given) ? lastLandedMs + (clearPart * servedMs.value) / given.share - now() : 0
+    return lane === 'hot' ? 0 : spacing.leavesInMs(readyMs)
+  }
+
+  function isTestNext({ isTest, share }: SlotsGiven): boolean {
+    return isTest && lessBy === 0 && underWay === share - 1
+  }
+
+  /** A test that was given and not made yet goes on: no other process is given it. */
+  function withTest(slots: SlotsGiven | undefined): SlotsGiven | undefined {
+    const isKept = given?.isTest && lessBy === 0 && now() < testKeptUntilMs
+    if (!isKept || !slots || slots.isTest || slots.share === 0 || slots.held > slots.share) return slots
+    return { ...slots, share: slots.share + 1, isTest: true }
   }
 
   function wakeIn(ms: number): void {
@@ -176,6 +197,7 @@ export function createGate(
       flights.delete(id)
       if (flight.leftMs === undefined) return undefined
       underWay -= 1
+      lastLandedMs = now()
       if (!isRefused) servedMs.see(now() - flight.leftMs)
       else spacing.refused()
       if (isRefused && flight.isFull && given && share() > 1) lessBy += 1
@@ -192,7 +214,8 @@ export function createGate(
     },
 
     told(slots: SlotsGiven | undefined): void {
-      given = slots
+      if (slots?.isTest) testKeptUntilMs = now() + testKeptMs
+      given = withTest(slots)
       lessBy = 0
       toldUnderWay = Infinity
       free()

@@ -200,6 +200,18 @@ describe('a limit on requests under way', () => {
     expect(flight.testAfter).toBe(180)
   })
 
+  test('is tested again soon where a test had no outcome', () => {
+    const tested: Flight = { ...unlimited, limit: 3, isSure: true, testAfter: 4_000, usualTestAfter: 4_000 }
+    let flight: Flight = { ...tested, test: 7, testedAtMs: start + 1, servedAtLimit: 4_000 }
+    const all = answers(400, 40, (atServer) => atServer >= 3, { mayHave: 3 })
+    const again = all.find((answer) => {
+      flight = learnFlight(flight, answer)
+      return flight.test > 7
+    })
+    expect(again!.atMs - start).toBeGreaterThan(4_000)
+    expect(again!.atMs - start).toBeLessThan(5_500)
+  })
+
   test('that was raised wrongly is lowered by the next refusal of a last slot', () => {
     const raised = {
       ...unlimited,

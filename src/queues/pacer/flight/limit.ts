@@ -10,7 +10,7 @@
 import { limitShown, mayShowLimit, sum } from './counts.ts'
 import { inUse, noCounts, settled, type Beside, type Flight } from './flight.ts'
 import { sight, type Judged } from './sightings.ts'
-import { afterFall, afterRefusedTest, firstTests, mayTest } from './test-schedule.ts'
+import { afterFall, afterRefusedTest, firstTests, mayTest, withoutOutcome } from './test-schedule.ts'
 
 /** A larger limit is not told from a rate. */
 const mostLimit = 48
@@ -57,9 +57,8 @@ export function learnFlight(before: Flight, answer: FlightAnswer): Flight {
     flight = lowered(flight, answer.sentMs)
   for (const each of judged)
     flight = flight.limit > 0 ? follow(flight, each) : suspect(flight, each, answer.isRestless === true)
-  if (flight.testedAtMs > 0 && answer.atMs - flight.testedAtMs > testTimeoutMs) {
-    flight = { ...flight, testedAtMs: 0, servedAtLimit: 0 }
-  }
+  if (flight.testedAtMs > 0 && answer.atMs - flight.testedAtMs > testTimeoutMs)
+    flight = withoutOutcome(flight)
   if (!answer.isServed) flight = { ...flight, refusalCostMs: answer.pausesMs ?? 0 }
   if (flight.limit > 0 && flight.lastTestMs === 0) flight = { ...flight, lastTestMs: answer.atMs }
   return mayTest(flight, answer.atMs)

@@ -7,6 +7,8 @@ const few = { from: 2, to: 3, firstTestAfter: 150 }
 /** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
 const rarer = { afterTest: 3, afterFall: 2 }
 const mostTestAfter = 4_000
+/** A test without an outcome was not made, or one under way had just ended: it is made again after so many requests. */
+const againAfter = 20
 /** Few slots serve 4,000 requests in ten minutes, and more of them may be free by then. */
 const timed = { mostMs: 90_000, leastServed: 300 }
 /** A refusal that pauses everything is dear: a test costs half a percent of the time at most. */
@@ -34,6 +36,10 @@ export function firstTests(limit: number): Pick<Flight, 'testAfter' | 'usualTest
 
 export function afterRefusedTest(flight: Flight) {
   return testedLess(flight, rarer.afterTest, leastTestAfter(flight.limit))
+}
+
+export function withoutOutcome(flight: Flight): Flight {
+  return { ...flight, testedAtMs: 0, servedAtLimit: Math.max(0, flight.testAfter - againAfter) }
 }
 
 export function afterFall(flight: Flight) {
