@@ -2,6 +2,7 @@
 // requests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { breathing, evenlySpaced, inFlight, neighbour, withPenalty } from '../src/queues/pacer/shapes.ts'
 import { fixedWindow, outboundDelay, type HiddenLimit } from '../src/queues/pacer/simulation.ts'
 import { companyAnswer } from '../src/sandbox/data/company.ts'
@@ -18,6 +19,7 @@ export type Shape =
   | { kind: 'penalty'; perSecond: number; penaltyMs: number }
   | { kind: 'at-once'; most: number; serviceMs: number }
   | { kind: 'breathing'; high: number; low: number; periodMs: number }
+  | { kind: 'library'; perSecond: number; blockMs: number }
   | { kind: 'neighbour'; perSecond: number; most: number; turnMs: number }
 
 /** The requests that arrived while one rule was in force, window by window from its first request on. */
@@ -32,10 +34,13 @@ export interface Phase {
   arrivalsMs: number[]
 }
 
+/** As the simulation's, or one that answers a little later. */
+type Hidden = ((atMs: number) => boolean | Promise<boolean>) & Pick<HiddenLimit, 'left'>
+
 interface Book {
   rules: Rule[]
   limiters: RateLimiter[]
-  hidden: HiddenLimit | undefined
+  hidden: Hidden | undefined
   /** The limit in requests a second at a time from the first request on, where it changes. */
   perSecondAt: ((atMs: number) => number) | undefined
   startMs: number
@@ -58,8 +63,8 @@ const server = createServer((request, response) => {
     const body = servicePath.length > 0 ? serviceAnswer(Buffer.concat(chunks).toString()) : '{}'
     // The network delay, as in the simulation: the loopback has none.
     setTimeout(
-      () => {
-        const status = book && !admit(book, performance.now()) ? 429 : 200
+      async () => {
+        const status = book && !(await admit(book, performance.now())) ? 429 : 200
         setTimeout(
           () => {
             if (status === 200) book?.hidden?.left?.()
@@ -96,14 +101,14 @@ function serviceAnswer(body: string): string {
 }
 
 /** Shorter windows come first: a request that they refuse does not count for the longer ones. */
-function admit(book: Book, nowMs: number): boolean {
+async function admit(book: Book, nowMs: number): Promise<boolean> {
   book.startMs ||= nowMs
   const place = Math.floor((nowMs - book.startMs) / countedMs(book))
   while (book.windows.length <= place) book.windows.push({ admitted: 0, refused: 0 })
   const window = book.windows[place] as { admitted: number; refused: number }
   if (book.rules[0]?.shape?.kind === 'spaced') book.arrivalsMs.push(nowMs - book.startMs)
   const isIn = book.hidden
-    ? book.hidden(nowMs - book.startMs)
+    ? await book.hidden(nowMs - book.startMs)
     : book.rules.every((rule, index) =>
         (book.limiters[index] as RateLimiter).admit({ countRefused: false, ...rule }, nowMs),
       )
@@ -117,7 +122,7 @@ function changing(shape: Shape): ((atMs: number) => number) | undefined {
   return shape.kind === 'neighbour' ? neighbour(random, shape) : undefined
 }
 
-function hiddenLimit(shape: Shape, perSecondAt?: (atMs: number) => number): HiddenLimit {
+function hiddenLimit(shape: Shape, perSecondAt?: (atMs: number) => number): Hidden {
   const counted = (limitAt: (atMs: number) => number) => fixedWindow({ limitAt, windowMs: 1_000 }, random)
   switch (shape.kind) {
     case 'spaced':
@@ -129,10 +134,22 @@ function hiddenLimit(shape: Shape, perSecondAt?: (atMs: number) => number): Hidd
       )
     case 'at-once':
       return inFlight(shape.most)
+    case 'library':
+      return ofLibrary(shape)
     case 'breathing':
     case 'neighbour':
       return counted(perSecondAt as (atMs: number) => number)
   }
+}
+
+/** Windows that begin with their first request; the first refusal blocks. Neither is written by us. */
+function ofLibrary({ perSecond, blockMs }: { perSecond: number; blockMs: number }): Hidden {
+  const limiter = new RateLimiterMemory({ points: perSecond, duration: 1, blockDuration: blockMs / 1_000 })
+  return () =>
+    limiter.consume('client').then(
+      () => true,
+      () => false,
+    )
 }
 
 function serviceMs(book: Book | undefined): number {

@@ -1,10 +1,23 @@
+import type { JudgeRule } from './judge.ts'
 import type { Rule, Shape } from './limit-server.ts'
-import type { NginxRule } from './nginx-judge.ts'
 
 export interface PacingScenario {
   id: string
   /** The name under which `--only` finds it. */
-  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change' | 'shape' | 'cold' | 'nginx' | 'command' | 'drawn'
+  group:
+    | '10'
+    | '50'
+    | '200'
+    | 'minute'
+    | 'hour'
+    | 'change'
+    | 'shape'
+    | 'cold'
+    | 'nginx'
+    | 'haproxy'
+    | 'library'
+    | 'command'
+    | 'drawn'
   label: string
   goal: string
   /** The limits in force, one after the other, each for a number of seconds. */
@@ -12,8 +25,8 @@ export interface PacingScenario {
   processes: 1 | 4
   /** Seconds at the start of each phase that are left out. `back at 95 %` covers what is learned in them. */
   learnSeconds: number
-  /** nginx judges in place of our own server, by one of these in each phase. `serviceMs` is what the service behind it takes. */
-  nginx?: { rules: NginxRule[]; serviceMs?: number }
+  /** Another program judges in place of our own server, by one rule in each phase. `serviceMs` is what the service behind it takes. */
+  judge?: { program: 'nginx' | 'haproxy'; rules: JudgeRule[]; serviceMs?: number }
   /** `paydirt csv` with an API key and settings of its own sends the requests, in place of the pacer alone. */
   isCommand?: boolean
   /** A client that knows this limit sends so many at once, in place of the pacer. The command is told it at its start. */
@@ -94,44 +107,71 @@ export function pacingWaves(): PacingScenario[][] {
       ),
     ),
   ]
-  return [slow, ...fast, ...faster, ...changing, ...shaped(), ...byCommand(), ...judgedByNginx()]
+  return [slow, ...fast, ...faster, ...changing, ...shaped(), ...byCommand(), ...judgedByOthers()]
 }
 
-function judgedByNginx(): PacingScenario[][] {
+/** Limits that we did not write: nginx, HAProxy, and a package that services in Node use. */
+function judgedByOthers(): PacingScenario[][] {
   const spaced = [20, 100].map((perSecond) =>
     [1, 5].map((burst) =>
-      byNginx(`nginx limit_req, ${perSecond}r/s burst=${burst} nodelay`, '95 / 0.5', 120, [
+      judgedBy('nginx', `nginx limit_req, ${perSecond}r/s burst=${burst} nodelay`, '95 / 0.5', 120, [
         { kind: 'limit_req', perSecond, burst },
       ]),
     ),
   )
-  const atOnce = (most: readonly number[], serviceMs: number, goal: string, seconds: number) =>
-    byNginx(
+  const atOnce = (most: readonly number[], serviceMs: number, goal: string) =>
+    judgedBy(
+      'nginx',
       `nginx limit_conn ${most.join(', then ')}, ${serviceMs} ms each`,
       goal,
-      seconds,
+      120,
       most.map((each) => ({ kind: 'limit_conn', atOnce: each, perSecond: (1_000 * each) / serviceMs })),
       serviceMs,
     )
+  const estimated = [20, 100].map((perSecond) =>
+    judgedBy('haproxy', `HAProxy http_req_rate(1s) gt ${perSecond}`, '97 / 0.5', 120, [
+      { kind: 'http_req_rate', perSecond },
+    ]),
+  )
+  const blocked = (perSecond: number, blockMs: number) =>
+    scenario(
+      'library',
+      `rate-limiter-flexible, ${perSecond} a second, ${blockMs / 1_000} s blocked after a refusal`,
+      '95',
+      1,
+      60,
+      [
+        [
+          {
+            kind: 'fixed',
+            limit: perSecond,
+            windowMs: 1_000,
+            shape: { kind: 'library', perSecond, blockMs },
+          },
+        ],
+        240,
+      ],
+    )
   return [
     ...spaced,
-    [atOnce([6], 100, '93 / 0.5', 120), atOnce([10], 200, '93 / 0.5', 120)],
-    [atOnce([8, 4, 8], 150, 'none', 120), atOnce([3, 9, 3], 300, 'none', 120)],
+    [atOnce([6], 100, '93 / 0.5'), atOnce([10], 200, '93 / 0.5')],
+    [atOnce([8, 4, 8], 150, 'none'), atOnce([3, 9, 3], 300, 'none')],
+    estimated,
+    [blocked(20, 3_000), blocked(30, 10_000), blocked(15, 25_000)],
   ]
 }
 
-function byNginx(
+function judgedBy(
+  program: 'nginx' | 'haproxy',
   label: string,
   goal: string,
   seconds: number,
-  rules: NginxRule[],
+  rules: JudgeRule[],
   serviceMs?: number,
 ): PacingScenario {
   const phases = rules.map(({ perSecond }): [Rule[], number] => [[second('fixed', perSecond)], seconds])
-  return {
-    ...scenario('nginx', label, goal, 1, 30, ...phases),
-    nginx: { rules, ...(serviceMs !== undefined && { serviceMs }) },
-  }
+  const judge = { program, rules, ...(serviceMs !== undefined && { serviceMs }) }
+  return { ...scenario(program, label, goal, 1, 30, ...phases), judge }
 }
 
 /** The command line as a user runs it. The first third of a run is left out. One at a time, as the command takes a core. */

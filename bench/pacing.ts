@@ -8,7 +8,9 @@ import { arrivalGaps } from './arrival-gaps.ts'
 import { startChild, type Child } from './child.ts'
 import { writeCompanies } from './companies-csv.ts'
 import type { Phase, Rule } from './limit-server.ts'
-import { findNginx, startNginx, type NginxJudge, type NginxLimit } from './nginx-judge.ts'
+import { startHaproxy } from './haproxy-judge.ts'
+import { findProgram, type Judge, type JudgeLimit } from './judge.ts'
+import { startNginx } from './nginx-judge.ts'
 import type { BenchOptions } from './options.ts'
 import { drawnWaves } from './pacing-drawn.ts'
 import { drawPacing } from './pacing-picture.ts'
@@ -37,17 +39,19 @@ interface Row {
  * Nothing is paid for. Use and refusals are the server's own counts, in whole windows.
  */
 export async function pacing({ quick, only, pictures, seed }: BenchOptions): Promise<Row[]> {
-  const nginx = findNginx()
+  const programs = { nginx: findProgram('nginx'), haproxy: findProgram('haproxy') }
+  const missing = Object.entries(programs).flatMap(([name, path]) => (path === undefined ? [name] : []))
   const all = quick ? quickWaves() : [...pacingWaves(), ...drawnWaves(seed)]
   const waves = all
     .map((wave) => wave.filter(({ group }) => (only.length === 0 ? group !== 'drawn' : only.includes(group))))
-    .map((wave) => wave.filter((scenario) => scenario.nginx === undefined || nginx !== undefined))
+    .map((wave) => wave.filter(({ judge }) => judge === undefined || programs[judge.program] !== undefined))
     .filter((wave) => wave.length > 0)
   if (waves.length === 0)
     throw new Error(
-      `no limits of pacing are called ${only.join(',')}${nginx === undefined ? ' (nginx is not installed)' : ''}; there are ${[...new Set(all.flat().map(({ group }) => group))].join(', ')}`,
+      `no limits of pacing are called ${only.join(',')}${missing.map((name) => ` (${name} is not installed)`).join('')}; there are ${[...new Set(all.flat().map(({ group }) => group))].join(', ')}`,
     )
-  if (nginx === undefined && !quick) process.stderr.write('skipped nginx as the judge: it is not installed\n')
+  for (const name of quick ? [] : missing)
+    process.stderr.write(`skipped ${name} as the judge: it is not installed\n`)
   const server = await startChild('limit-server.ts', { jitter: true })
   const redis = missingServers() === undefined ? await startRedis() : await startEmbeddedRedis()
   const workers: Child[] = []
@@ -59,8 +63,9 @@ export async function pacing({ quick, only, pictures, seed }: BenchOptions): Pro
     for (const wave of waves) {
       const minutes = round(Math.max(...wave.map(({ phases }) => totalOf(phases))) / 60)
       process.stderr.write(`pacing: ${wave.map(({ label }) => label).join('; ')} (${minutes} min)\n`)
-      const limits = wave.flatMap(nginxLimitOf)
-      const judge = limits.length > 0 ? await startNginx(nginx as string, url, limits) : undefined
+      const limits = wave.flatMap(judgeLimitOf)
+      const name = wave.find(({ judge }) => judge)?.judge?.program
+      const judge = name && (await startJudge[name](programs[name] as string, url, limits))
       try {
         const ran = await Promise.all(
           wave.map((scenario) => runScenario(scenario, { server, judge, workers })),
@@ -82,6 +87,8 @@ export async function pacing({ quick, only, pictures, seed }: BenchOptions): Pro
   }
 }
 
+const startJudge = { nginx: startNginx, haproxy: startHaproxy }
+
 interface Ran {
   scenario: PacingScenario
   phases: Phase[]
@@ -90,23 +97,24 @@ interface Ran {
 
 interface Parts {
   server: Child
-  judge: NginxJudge | undefined
+  judge: Judge | undefined
   workers: Child[]
 }
 
 async function runScenario(scenario: PacingScenario, { server, judge, workers }: Parts): Promise<Ran> {
   if (scenario.isCommand) return runCommand(scenario, server)
-  const { id, processes, phases, knownAtOnce, nginx } = scenario
+  const { id, processes, phases, knownAtOnce } = scenario
   const senders = knownAtOnce ?? Math.ceil(100 / processes)
   const isPaced = knownAtOnce === undefined
   // The first process runs the scenarios with one process, the others share the rest: their loads do not affect each
   // other.
   const [alone, ...shared] = workers as [Child, ...Child[]]
   const mine = processes === 1 ? [alone] : shared
-  const [limit] = nginxLimitOf(scenario)
+  const [limit] = judgeLimitOf(scenario)
   let isFirst = true
-  // Behind nginx the stand-in service has no limit that is ever reached.
-  if (nginx?.serviceMs !== undefined) await server.ask('rule', { id, rules: [unlimited(nginx.serviceMs)] })
+  // Behind another judge the stand-in service has no limit that is ever reached.
+  const serviceMs = scenario.judge?.serviceMs
+  if (serviceMs !== undefined) await server.ask('rule', { id, rules: [unlimited(serviceMs)] })
   for (const [place, { rules, seconds }] of phases.entries()) {
     if (judge && limit) await judge.begin(id, place)
     else await server.ask('rule', { id, rules })
@@ -161,8 +169,8 @@ async function runCommand(scenario: PacingScenario, server: Child): Promise<Ran>
   }
 }
 
-function nginxLimitOf({ id, nginx }: PacingScenario): NginxLimit[] {
-  return nginx === undefined ? [] : [{ id, rules: nginx.rules }]
+function judgeLimitOf({ id, judge }: PacingScenario): JudgeLimit[] {
+  return judge === undefined ? [] : [{ id, rules: judge.rules }]
 }
 
 function unlimited(serviceMs: number): Rule {

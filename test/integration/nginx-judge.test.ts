@@ -2,12 +2,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { findNginx, startNginx, type NginxLimit } from '../../bench/nginx-judge.ts'
+import { findProgram, type JudgeLimit } from '../../bench/judge.ts'
+import { startNginx } from '../../bench/nginx-judge.ts'
 
-const nginx = findNginx()
+const nginx = findProgram('nginx')
 if (nginx === undefined) console.warn('skipped: nginx is not installed, so its limits judge nothing')
 
-async function judgeOf(limit: NginxLimit, answer: (response: ServerResponse) => void) {
+async function judgeOf(limit: JudgeLimit, answer: (response: ServerResponse) => void) {
   const service = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
   await once(service, 'listening')
   onTestFinished(() => void service.close())
@@ -21,7 +22,7 @@ async function judgeOf(limit: NginxLimit, answer: (response: ServerResponse) => 
 }
 
 test.skipIf(nginx === undefined)('nginx judges by its own rate, and its log is counted', async () => {
-  const limit: NginxLimit = { id: 'one-a-second', rules: [{ kind: 'limit_req', perSecond: 1, burst: 2 }] }
+  const limit: JudgeLimit = { id: 'one-a-second', rules: [{ kind: 'limit_req', perSecond: 1, burst: 2 }] }
   const { judge, send, phases } = await judgeOf(limit, (response) => response.end('{}'))
   await judge.begin(limit.id, 0)
 
@@ -39,7 +40,7 @@ test.skipIf(nginx === undefined)('nginx judges by its own rate, and its log is c
 test.skipIf(nginx === undefined)(
   'nginx judges requests under way, by one limit after the other',
   async () => {
-    const limit: NginxLimit = {
+    const limit: JudgeLimit = {
       id: 'at-once',
       rules: [3, 1].map((atOnce) => ({ kind: 'limit_conn', perSecond: 10 * atOnce, atOnce })),
     }

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../test/support/free-port.ts'
+import { ended, listening, phasesOf, type Judge, type JudgeLimit } from './judge.ts'
+
+/** Starts HAProxy on a free port in front of a service, with one rate for each path. Its log comes by its output. */
+export async function startHaproxy(
+  program: string,
+  upstreamUrl: string,
+  limits: readonly JudgeLimit[],
+): Promise<Judge> {
+  const folder = await mkdtemp(join(tmpdir(), 'paydirt-haproxy-'))
+  const port = await freePort()
+  const config = join(folder, 'haproxy.cfg')
+  await writeFile(config, configOf(port, new URL(upstreamUrl).host, limits))
+  const haproxy = spawn(program, ['-db', '-f', config], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [log, errors] = ['', '']
+  haproxy.stdout.setEncoding('utf8').on('data', (text: string) => (log += text))
+  haproxy.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  await listening(haproxy, port, () => errors)
+  const begun = new Map<string, number>()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async begin(id, place) {
+      if (place > 0) throw new Error('a rate of HAProxy is not changed here')
+      begun.set(id, Date.now())
+    },
+    async phases({ id, rules }) {
+      const judged = log
+        .split('\n')
+        .map((line) => line.split(' '))
+        .filter(([, , path]) => path === `/${id}`)
+        .map(([atMs, status]) => ({ atMs: Number(atMs), isRefused: status === '429' }))
+      return phasesOf(judged, rules, [begun.get(id) ?? 0])
+    },
+    async stop() {
+      await ended(haproxy)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function configOf(port: number, upstream: string, limits: readonly JudgeLimit[]): string {
+  const rules = limits.flatMap(({ id, rules }, at) => [
+    `  acl is_${at} path /${id}`,
+    `  http-request track-sc0 str(client) table counted_${at} if is_${at}`,
+    ...rules.map(
+      ({ perSecond }) =>
+        `  http-request deny deny_status 429 if is_${at} { sc0_http_req_rate(counted_${at}) gt ${perSecond} }`,
+    ),
+  ])
+  const tables = limits.map(
+    (_, at) => `backend counted_${at}
+  stick-table type string size 10 expire 60s store http_req_rate(1s)`,
+  )
+  return `global
+  log stdout format raw local0 info
+  maxconn 1024
+defaults
+  mode http
+  log global
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+frontend front
+  bind 127.0.0.1:${port}
+  http-request set-var(txn.at) date(0,ms)
+  log-format "%[var(txn.at)] %ST %HP"
+${rules.join('\n')}
+  default_backend service
+backend service
+  server service ${upstream}
+${tables.join('\n')}
+`
+}
