@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../test/support/free-port.ts'
-import { ended, listening, phasesOf, type Judge, type JudgeLimit } from './judge.ts'
+import { launch, phasesOf, type Judge, type JudgeLimit } from './judge.ts'
 
 /** Starts HAProxy on a free port in front of a service, with one rate for each path. Its log comes by its output. */
 export async function startHaproxy(
@@ -15,11 +14,9 @@ export async function startHaproxy(
   const port = await freePort()
   const config = join(folder, 'haproxy.cfg')
   await writeFile(config, configOf(port, new URL(upstreamUrl).host, limits))
-  const haproxy = spawn(program, ['-db', '-f', config], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let [log, errors] = ['', '']
-  haproxy.stdout.setEncoding('utf8').on('data', (text: string) => (log += text))
-  haproxy.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  await listening(haproxy, port, () => errors)
+  const haproxy = await launch(program, ['-db', '-f', config], port)
+  let log = ''
+  haproxy.program.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text))
   const begun = new Map<string, number>()
   return {
     url: `http://127.0.0.1:${port}`,
@@ -36,12 +33,13 @@ export async function startHaproxy(
       return phasesOf(judged, rules, [begun.get(id) ?? 0])
     },
     async stop() {
-      await ended(haproxy)
+      await haproxy.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
+/** One thread: two could each count a request before either is judged. */
 function configOf(port: number, upstream: string, limits: readonly JudgeLimit[]): string {
   const rules = limits.flatMap(({ id, rules }, at) => [
     `  acl is_${at} path /${id}`,
@@ -58,6 +56,7 @@ function configOf(port: number, upstream: string, limits: readonly JudgeLimit[])
   return `global
   log stdout format raw local0 info
   maxconn 1024
+  nbthread 1
 defaults
   mode http
   log global

@@ -1,9 +1,9 @@
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { ChildProcess } from 'node:child_process'
 import type { Phase } from './limit-server.ts'
 
 /**
@@ -43,22 +43,38 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }
 
-/** Resolves when the program listens. Throws with what it wrote when it ends before that. */
-export async function listening(
-  program: ChildProcess,
-  port: number,
-  written: () => Promise<string> | string,
-): Promise<void> {
-  while (!(await accepts(port))) {
-    if (program.exitCode !== null) throw new Error(`${program.spawnfile} ended: ${await written()}`)
-    await setTimeout(20)
-  }
+export interface Launched {
+  program: ChildProcess
+  stop(): Promise<void>
 }
 
-export async function ended(program: ChildProcess): Promise<void> {
-  const exit = once(program, 'exit')
-  program.kill('SIGTERM')
-  if (program.exitCode === null && program.signalCode === null) await exit
+/**
+ * Starts a program and resolves when it listens. It ends with this process. Throws with what it wrote when it cannot be started or
+ * ends before it listens.
+ */
+export async function launch(path: string, args: readonly string[], port: number): Promise<Launched> {
+  const program = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let errors = ''
+  program.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  let end: string | undefined
+  const ended = once(program, 'exit').then(
+    ([status, signal]) => void (end = `it ended (${String(status ?? signal)})`),
+    (error: Error) => void (end = error.message),
+  )
+  const abandon = () => void program.kill('SIGKILL')
+  process.once('exit', abandon)
+  void ended.then(() => process.off('exit', abandon))
+  while (!(await accepts(port))) {
+    if (end !== undefined) throw new Error(`${path}: ${end}. ${errors.trim()}`)
+    await setTimeout(20)
+  }
+  return {
+    program,
+    async stop() {
+      program.kill('SIGTERM')
+      await ended
+    },
+  }
 }
 
 /** Counts requests second by second from the first one of each rule on. */

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../test/support/free-port.ts'
-import { ended, listening, phasesOf, type Judge, type Judged, type JudgeLimit } from './judge.ts'
+import { launch, phasesOf, type Judge, type Judged, type JudgeLimit } from './judge.ts'
 
 /** Starts nginx on a free port in front of a service, with its limits. Everything it writes is in a folder that goes with it. */
 export async function startNginx(
@@ -15,10 +14,7 @@ export async function startNginx(
   const port = await freePort()
   const config = join(folder, 'nginx.conf')
   await writeFile(config, configOf(folder, port, new URL(upstreamUrl).host, limits))
-  const nginx = spawn(program, ['-e', join(folder, 'error.log'), '-p', folder, '-c', config], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  await listening(nginx, port, () => readFile(join(folder, 'error.log'), 'utf8'))
+  const nginx = await launch(program, ['-e', 'stderr', '-p', folder, '-c', config], port)
   const begun = new Map<string, number[]>()
   return {
     url: `http://127.0.0.1:${port}`,
@@ -32,7 +28,7 @@ export async function startNginx(
       return phasesOf(judgedIn(log, id), rules, begun.get(id) ?? [])
     },
     async stop() {
-      await ended(nginx)
+      await nginx.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -59,7 +55,7 @@ function configOf(folder: string, port: number, upstream: string, limits: readon
 master_process off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
-error_log ${folder}/error.log crit;
+error_log stderr crit;
 events { worker_connections 1024; }
 http {
 ${temporary.join('\n')}

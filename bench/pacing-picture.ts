@@ -6,8 +6,8 @@ export interface PacingSeries {
   limits: readonly number[]
   served: readonly number[]
   refused: readonly number[]
-  /** The second from which on the figures count; 0 when all of it counts. */
-  countsFrom: number
+  /** The seconds from which on the figures count, one for each limit in turn; none when all of it counts. */
+  countsFrom: readonly number[]
 }
 
 const [width, height] = [760, 280]
@@ -62,10 +62,10 @@ export function drawPacing({ title, subtitle, limits, served, refused, countsFro
     const second = at * everySeconds
     return `<text x="${x(second)}" y="${height - 22}" text-anchor="middle">${short(second)}</text>`
   })
-  const from =
-    countsFrom > 0
-      ? `<path class="from" stroke-dasharray="3 3" d="M${x(countsFrom)} ${frame.top - 14}V${bottom}"/><text x="${short(x(countsFrom) + 4)}" y="${frame.top - 6}">counted from here</text>`
-      : ''
+  const from = countsFrom.map(
+    (second) =>
+      `<path class="from" stroke-dasharray="3 3" d="M${x(second)} ${frame.top - 14}V${bottom}"/><text x="${short(x(second) + 4)}" y="${frame.top - 6}">counted from here</text>`,
+  )
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escaped(`${title}: ${subtitle}`)}</title>
 <style>${style}</style>
@@ -80,7 +80,7 @@ ${rows.join('\n')}
 ${columns.join('\n')}
 <text x="${frame.left + plotWidth / 2}" y="${height - 6}" text-anchor="middle">seconds</text>
 <text x="${-(frame.top + plotHeight / 2)}" y="13" transform="rotate(-90)" text-anchor="middle">requests a second</text>
-${from}
+${from.join('\n')}
 </svg>
 `
 }

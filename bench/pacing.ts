@@ -13,6 +13,7 @@ import { findProgram, type Judge, type JudgeLimit } from './judge.ts'
 import { startNginx } from './nginx-judge.ts'
 import type { BenchOptions } from './options.ts'
 import { drawnWaves } from './pacing-drawn.ts'
+import { judgedWaves } from './pacing-judged.ts'
 import { drawPacing } from './pacing-picture.ts'
 import { pacingWaves, quickWaves, type PacingScenario } from './pacing-scenarios.ts'
 import type { SendTimes } from './pacing-worker.ts'
@@ -41,7 +42,7 @@ interface Row {
 export async function pacing({ quick, only, pictures, seed }: BenchOptions): Promise<Row[]> {
   const programs = { nginx: findProgram('nginx'), haproxy: findProgram('haproxy') }
   const missing = Object.entries(programs).flatMap(([name, path]) => (path === undefined ? [name] : []))
-  const all = quick ? quickWaves() : [...pacingWaves(), ...drawnWaves(seed)]
+  const all = quick ? quickWaves() : [...pacingWaves(), ...judgedWaves(), ...drawnWaves(seed)]
   const waves = all
     .map((wave) => wave.filter(({ group }) => (only.length === 0 ? group !== 'drawn' : only.includes(group))))
     .map((wave) => wave.filter(({ judge }) => judge === undefined || programs[judge.program] !== undefined))
@@ -231,13 +232,14 @@ async function drawAll(folder: string, ran: readonly Ran[]): Promise<void> {
     const learned = learnSeconds > 0 ? ` after ${learnSeconds} s${rows.length > 1 ? ' of each' : ''}` : ''
     const whole = each.phases.map(({ windows, limits }) => ({ windows: windows.slice(0, -1), limits }))
     const windows = whole.flatMap((phase) => phase.windows)
+    const begins = whole.map((_, at) => sum(whole.slice(0, at).map((phase) => phase.windows.length)))
     const picture = drawPacing({
       title: label,
       subtitle: `${rows.map((row) => row['use %']).join(', ')} % of the limit used, ${rows.map((row) => row['429 %']).join(', ')} % refused${learned}`,
       limits: whole.flatMap((phase) => phase.limits.slice(0, phase.windows.length)),
       served: windows.map(({ admitted }) => admitted),
       refused: windows.map(({ refused }) => refused),
-      countsFrom: group === 'change' ? 0 : learnSeconds,
+      countsFrom: group === 'change' || learnSeconds === 0 ? [] : begins.map((from) => from + learnSeconds),
     })
     // The id ends in the number of processes.
     const name = processes === 1 ? id.replace(/-1$/, '') : id

@@ -12,7 +12,7 @@ const series = {
   limits: [40, 40, 10],
   served: [20, 40, 8],
   refused: [0, 1, 20],
-  countsFrom: 2,
+  countsFrom: [2],
 }
 
 /** The height of one request, and the place of none, as the picture's own axis has them. */

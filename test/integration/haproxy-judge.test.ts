@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startHaproxy } from '../../bench/haproxy-judge.ts'
 import { findProgram, type JudgeLimit } from '../../bench/judge.ts'
 
@@ -26,7 +26,10 @@ test.skipIf(haproxy === undefined)(
     expect(answers.filter((status) => status === 429)).toHaveLength(7)
     expect(await send('elsewhere')).toBe(200)
 
-    const [phase] = await judge.phases(limit)
-    expect(phase).toMatchObject({ windows: [{ admitted: 3, refused: 7 }], limits: [3] })
+    // The log comes by a pipe, after the answers.
+    await vi.waitFor(async () => {
+      const [phase] = await judge.phases(limit)
+      expect(phase).toMatchObject({ windows: [{ admitted: 3, refused: 7 }], limits: [3] })
+    })
   },
 )

@@ -188,11 +188,18 @@ describe('the gate of a process', () => {
   })
 
   test('makes a test once, and none while it has more slots than its share', () => {
-    const { gate, sent, depart } = stage()
+    const { gate, sent, depart, wait } = stage()
     gate.told(given(2, 1, true))
     for (const id of ['a', 'b', 'c', 'd']) depart(id)
-    gate.told(given(1, 2))
-    for (const id of ['a', 'b']) gate.landed(id, false)
+    expect(gate.askInMs(0)).toBe(0)
+    gate.asked({ hot: 0, background: 0 })
+    expect(gate.askInMs(0)).toBe(1_000)
+    gate.told(given(1))
+    wait(100)
+    gate.landed('a', false)
+    wait(100)
+    expect(sent).toEqual(['a', 'b'])
+    gate.landed('b', false)
     expect(sent).toEqual(['a', 'b', 'c'])
 
     const shrunk = stage()
@@ -201,6 +208,13 @@ describe('the gate of a process', () => {
     shrunk.gate.told(given(1, 2))
     shrunk.depart('b')
     expect(shrunk.sent).toEqual(['a'])
+  })
+
+  test('tells the last request of its share from the test', () => {
+    const { gate, depart } = stage()
+    gate.told(given(3, 2, true))
+    for (const id of ['a', 'b', 'c']) depart(id)
+    expect(['a', 'b', 'c'].map((id) => gate.landed(id, false)?.isFull)).toEqual([false, true, true])
   })
 
   test('sends the test when nothing has just ended', () => {

@@ -60,6 +60,8 @@ export function createGate(
   /** The request beyond the limit has been sent, or refusals came since: the share is less until the next answer of Redis. */
   let lessBy = 0
   let testKeptUntilMs = -Infinity
+  /** A test has left since Redis was told what is under way: the others have a slot less until it ends. */
+  let hasTested = false
   let lastLandedMs = -Infinity
   let askedMs = -Infinity
   /** While Redis is asked, no more than it was told: another process may be given the rest. */
@@ -78,6 +80,11 @@ export function createGate(
     return given ? Math.min(toldUnderWay, Math.max(0, given.share - lessBy)) : Infinity
   }
 
+  /** Without the slot of a test that is still to be made. */
+  function ownShare(): number {
+    return given?.isTest && lessBy === 0 ? Math.min(share(), given.share - 1) : share()
+  }
+
   function free(): void {
     for (;;) {
       const ready = [...flights.values()].filter((flight) => flight.go)
@@ -89,7 +96,7 @@ export function createGate(
     }
   }
 
-  /** A press waits for nobody, and a slot is not left empty. */
+  /** A press waits for nobody, and no slot is left empty but that of a test. */
   function leavesInMs({ lane, readyMs }: Flying): number {
     if (given)
       return isTestNext(given) ? lastLandedMs + (clearPart * servedMs.value) / given.share - now() : 0
@@ -127,8 +134,11 @@ export function createGate(
     spacing.left(flight.readyMs)
     underWay += 1
     // A request that left before a limit was known kept to none.
-    flight.isFull = !given || underWay >= share()
-    if (given?.isTest && underWay >= given.share && lessBy === 0) lessBy = 1
+    flight.isFull = !given || underWay >= ownShare()
+    if (given?.isTest && underWay >= given.share && lessBy === 0) {
+      lessBy = 1
+      hasTested = true
+    }
     go()
   }
 
@@ -208,6 +218,7 @@ export function createGate(
     asked(waiting: { hot: number; background: number }): SlotsAsked {
       askedMs = now()
       toldUnderWay = underWay
+      hasTested = false
       sweep()
       const hot = waiting.hot > 0 || [...flights.values()].some(({ lane }) => lane === 'hot')
       return { process, underWay, want: wanted(waiting.hot + waiting.background), hot }
@@ -229,7 +240,7 @@ export function createGate(
     /** Milliseconds until the leases are to be asked for again; Infinity when there are none. */
     askInMs(waiting: number): number {
       if (!given) return Infinity
-      if (owes()) return 0
+      if (owes() || hasTested) return 0
       if (wanted(waiting) === 0 && given.held === 0) return Infinity
       return Math.max(0, askedMs + (given.share === 0 ? shareAskMs : renewMs) - now())
     },

@@ -200,16 +200,33 @@ describe('a limit on requests under way', () => {
     expect(flight.testAfter).toBe(180)
   })
 
-  test('is tested again soon where a test had no outcome', () => {
-    const tested: Flight = { ...unlimited, limit: 3, isSure: true, testAfter: 4_000, usualTestAfter: 4_000 }
-    let flight: Flight = { ...tested, test: 7, testedAtMs: start + 1, servedAtLimit: 4_000 }
-    const all = answers(400, 40, (atServer) => atServer >= 3, { mayHave: 3 })
+  test.each([
+    ['soon', 0, 5_500],
+    ['as late as after another, where a refusal pauses everything', 5_000, 70_000],
+  ])('is tested again where a test had no outcome, %s', (_, refusalCostMs, untilMs) => {
+    const known = { ...unlimited, limit: 3, isSure: true, lastTestMs: start, refusalCostMs }
+    const tested = { ...known, test: 7, testedAtMs: start + 1, testAfter: 1_000, usualTestAfter: 1_000 }
+    let flight: Flight = tested
+    const all = answers(2_000, 40, (atServer) => atServer >= 3, { mayHave: 3 })
     const again = all.find((answer) => {
       flight = learnFlight(flight, answer)
       return flight.test > 7
     })
     expect(again!.atMs - start).toBeGreaterThan(4_000)
-    expect(again!.atMs - start).toBeLessThan(5_500)
+    expect(again!.atMs - start).toBeLessThan(untilMs)
+    if (refusalCostMs > 0) expect(again!.atMs - start).toBeGreaterThan(30_000)
+  })
+
+  test('of which a test is refused as another request ends is tested as rarely as after any other', () => {
+    const tested: Flight = { ...unlimited, limit: 3, isSure: true, testAfter: 60, usualTestAfter: 60 }
+    const underWay = [0, 10].map((at) => ({ sentMs: start + at, atMs: start + at + 100, isServed: true }))
+    const test: FlightAnswer = { sentMs: start + 50, atMs: start + 52, isServed: false }
+    const later = { sentMs: start + 400, atMs: start + 500, isServed: true }
+    const before = { sentMs: start - 500, atMs: start - 400, isServed: true }
+    let flight = learnFlight(tested, before)
+    flight = { ...flight, test: 2, testedAtMs: start + 40 }
+    flight = learnAll(flight, [test, ...underWay, later, { ...later, atMs: start + 900 }])
+    expect(flight).toMatchObject({ testedAtMs: 0, refusedAtLimit: 0, testAfter: 450 })
   })
 
   test('that was raised wrongly is lowered by the next refusal of a last slot', () => {

@@ -137,10 +137,10 @@ function follow(flight: Flight, judged: Judged): Flight {
   const { sentMs, isServed, others, surelyOthers } = judged
   const { limit } = flight
   if (isServed && surelyOthers >= limit) return servedBeyond(flight, sentMs)
-  if (!isServed && others >= limit) return refusedBeyond(flight, sentMs)
-  // The place of another may have been free already: the test has told little, and is made again.
-  const isUnclear = others >= limit && flight.testedAtMs > 0 && sentMs >= flight.testedAtMs
-  if (isUnclear) return servedBeyond(flight, sentMs, unclearTest)
+  // The place of another may have been free already: then a test that was served has told little, and is made again.
+  const isTesting = flight.testedAtMs > 0 && sentMs >= flight.testedAtMs
+  if (!isServed && others >= (isTesting ? limit - 1 : limit)) return refusedBeyond(flight, sentMs)
+  if (isTesting && others >= limit) return servedBeyond(flight, sentMs, unclearTest)
   if (others >= limit - 1) return isServed ? servedAt(flight) : refusedAt(flight, sentMs)
   if (flight.isSure) return suspectFall(flight, judged)
   if (isServed) return flight

@@ -7,7 +7,7 @@ const few = { from: 2, to: 3, firstTestAfter: 150 }
 /** A test that was refused, or a fall: the next test comes after so many times as many requests. Each is a refusal for nothing. */
 const rarer = { afterTest: 3, afterFall: 2 }
 const mostTestAfter = 4_000
-/** A test without an outcome was not made, or one under way had just ended: it is made again after so many requests. */
+/** A test without an outcome was not made, or another request ended just then: the next one comes after so many requests. */
 const againAfter = 20
 /** Few slots serve 4,000 requests in ten minutes, and more of them may be free by then. */
 const timed = { mostMs: 90_000, leastServed: 300 }
@@ -38,8 +38,11 @@ export function afterRefusedTest(flight: Flight) {
   return testedLess(flight, rarer.afterTest, leastTestAfter(flight.limit))
 }
 
+/** Where a refusal pauses everything, the outcome may be a refusal that comes after the pause: as many requests pass as usual. */
 export function withoutOutcome(flight: Flight): Flight {
-  return { ...flight, testedAtMs: 0, servedAtLimit: Math.max(0, flight.testAfter - againAfter) }
+  const { servedAtLimit, refusalCostMs, usualTestAfter } = flight
+  const after = refusalCostMs > 0 ? usualTestAfter : againAfter
+  return { ...flight, testedAtMs: 0, testAfter: servedAtLimit + after }
 }
 
 export function afterFall(flight: Flight) {
