@@ -11,10 +11,10 @@ import { people } from '../../src/sandbox/world/people.ts'
 import { eraseDue } from '../../src/store/retention/erasures.ts'
 import { dumpLedger, tracesIn } from '../support/dump-ledger.ts'
 import { call, openHttpHouse, secrets } from '../support/http-house.ts'
-import { known, openCareers, type Career } from './champions.fixture.ts'
-import { openCrmHouse, quick } from './crm-house.ts'
-import { sharedKinds } from './crm-worlds.ts'
-import { openListWorld } from './lists-create.fixture.ts'
+import { known, openCareers, type Career } from '../integration/champions.fixture.ts'
+import { openCrmHouse, quick } from '../integration/crm-house.ts'
+import { sharedKinds } from '../integration/crm-worlds.ts'
+import { openListWorld } from '../integration/lists-create.fixture.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => void (sandbox = await startSandbox()))

@@ -17,7 +17,7 @@ import {
   statusesOf,
   stateOf,
   useDesk,
-} from './desk-rows.fixture.ts'
+} from '../integration/desk-rows.fixture.ts'
 
 describe('a group of failures', () => {
   test('holds what came to nothing for one cause, with how many, and when it goes on', async () => {

@@ -5,7 +5,7 @@ import { hashOf, openLogNode, owner } from '../../src/pay/chain/log-node.fixture
 import { basePolicy } from '../../src/pay/limits/spending-policy.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
-import { bookCharges, type NamedCharges } from './reconcile.fixture.ts'
+import { bookCharges, type NamedCharges } from '../integration/reconcile.fixture.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>

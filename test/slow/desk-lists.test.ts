@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDeskLists, type DeskLists } from '../../src/app/web/lists/desk-lists.ts'
 import type { ListAction } from '../../src/http/desk/model/lists/list-actions.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { openBareDesk } from './desk-fixture.ts'
-import { openListWorld, type ListWorld } from './lists-create.fixture.ts'
+import { openBareDesk } from '../integration/desk-fixture.ts'
+import { openListWorld, type ListWorld } from '../integration/lists-create.fixture.ts'
 
 let sandbox: Sandbox
 let world: ListWorld

@@ -14,8 +14,8 @@ import { findSubject } from '../../src/store/subjects/find-subject.ts'
 import { createSuppressionLedger } from '../../src/store/subjects/suppressions.ts'
 import { sized } from '../support/full-size.ts'
 import { testSeed } from '../support/seed.ts'
-import { database, now, useLedger } from './ledger.fixture.ts'
-import { atUrl, byName, openEnricher, somebody } from './taught-names.fixture.ts'
+import { database, now, useLedger } from '../integration/ledger.fixture.ts'
+import { atUrl, byName, openEnricher, somebody } from '../integration/taught-names.fixture.ts'
 
 // Answers teach names: whoever asks by any name of a subject meets the answer that was paid for under another.
 
