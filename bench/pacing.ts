@@ -41,18 +41,22 @@ interface Row {
  */
 export async function pacing({ quick, only, pictures, seed }: BenchOptions): Promise<Row[]> {
   const programs = { nginx: findProgram('nginx'), haproxy: findProgram('haproxy') }
-  const missing = Object.entries(programs).flatMap(([name, path]) => (path === undefined ? [name] : []))
   const all = quick ? quickWaves() : [...pacingWaves(), ...judgedWaves(), ...drawnWaves(seed)]
-  const waves = all
-    .map((wave) => wave.filter(({ group }) => (only.length === 0 ? group !== 'drawn' : only.includes(group))))
-    .map((wave) => wave.filter(({ judge }) => judge === undefined || programs[judge.program] !== undefined))
+  const asked = all.map((wave) =>
+    wave.filter(({ group }) => (only.length === 0 ? group !== 'drawn' : only.includes(group))),
+  )
+  const needed = new Set(asked.flat().flatMap(({ judge }) => judge?.program ?? []))
+  const missing = [...needed].filter((name) => programs[name] === undefined)
+  for (const name of missing) process.stderr.write(`skipped ${name} as the judge: it is not installed\n`)
+  const waves = asked
+    .map((wave) => wave.filter(({ judge }) => judge === undefined || !missing.includes(judge.program)))
     .filter((wave) => wave.length > 0)
   if (waves.length === 0)
     throw new Error(
-      `no limits of pacing are called ${only.join(',')}${missing.map((name) => ` (${name} is not installed)`).join('')}; there are ${[...new Set(all.flat().map(({ group }) => group))].join(', ')}`,
+      missing.length > 0
+        ? `nothing is left to measure without ${missing.join(' and ')}`
+        : `no limits of pacing are called ${only.join(',')}; there are ${[...new Set(all.flat().map(({ group }) => group))].join(', ')}`,
     )
-  for (const name of quick ? [] : missing)
-    process.stderr.write(`skipped ${name} as the judge: it is not installed\n`)
   const server = await startChild('limit-server.ts', { jitter: true })
   const redis = missingServers() === undefined ? await startRedis() : await startEmbeddedRedis()
   const workers: Child[] = []
@@ -65,7 +69,8 @@ export async function pacing({ quick, only, pictures, seed }: BenchOptions): Pro
       const minutes = round(Math.max(...wave.map(({ phases }) => totalOf(phases))) / 60)
       process.stderr.write(`pacing: ${wave.map(({ label }) => label).join('; ')} (${minutes} min)\n`)
       const limits = wave.flatMap(judgeLimitOf)
-      const name = wave.find(({ judge }) => judge)?.judge?.program
+      // Limits of one wave have the same judge.
+      const name = wave[0]?.judge?.program
       const judge = name && (await startJudge[name](programs[name] as string, url, limits))
       try {
         const ran = await Promise.all(
