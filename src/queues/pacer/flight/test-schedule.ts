@@ -38,7 +38,7 @@ export function afterRefusedTest(flight: Flight) {
   return testedLess(flight, rarer.afterTest, leastTestAfter(flight.limit))
 }
 
-/** Where a refusal pauses everything, the outcome may be a refusal that comes after the pause: as many requests pass as usual. */
+/** As many requests pass as usual if a refusal pauses everything: the outcome may be one that is told after the pause. */
 export function withoutOutcome(flight: Flight): Flight {
   const { servedAtLimit, refusalCostMs, usualTestAfter } = flight
   const after = refusalCostMs > 0 ? usualTestAfter : againAfter
