@@ -11,7 +11,13 @@ import type { Member } from '../../src/sandbox/data/directory.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { employerOf, known, openCareers, type Career } from '../integration/champions.fixture.ts'
 import { dumpLedger, tracesIn } from '../support/dump-ledger.ts'
-import { openCrmWorld, sharedKinds, type CrmKind, type CrmWorld, type Values } from '../integration/crm-worlds.ts'
+import {
+  openCrmWorld,
+  sharedKinds,
+  type CrmKind,
+  type CrmWorld,
+  type Values,
+} from '../integration/crm-worlds.ts'
 
 let sandbox: Sandbox
 let world: CrmWorld
