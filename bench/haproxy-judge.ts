@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../test/support/free-port.ts'
 import { launch, phasesOf, type Judge, type JudgeLimit } from './judge.ts'
 
 /** Starts HAProxy on a free port in front of a service, with one rate for each path. Its log comes by its output. */
@@ -10,16 +9,18 @@ export async function startHaproxy(
   upstreamUrl: string,
   limits: readonly JudgeLimit[],
 ): Promise<Judge> {
-  const folder = await mkdtemp(join(tmpdir(), 'paydirt-haproxy-'))
-  const port = await freePort()
-  const config = join(folder, 'haproxy.cfg')
-  await writeFile(config, configOf(port, new URL(upstreamUrl).host, limits))
-  const haproxy = await launch(program, ['-db', '-f', config], port)
+  const haproxy = await launch(
+    program,
+    await mkdtemp(join(tmpdir(), 'paydirt-haproxy-')),
+    (port) => configOf(port, new URL(upstreamUrl).host, limits),
+    (config) => ['-db', '-f', config],
+  )
   let log = ''
   haproxy.program.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text))
   const begun = new Map<string, number>()
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: haproxy.url,
+    stop: haproxy.stop,
     async begin(id, place) {
       if (place > 0) throw new Error('a rate of HAProxy is not changed here')
       begun.set(id, Date.now())
@@ -31,10 +32,6 @@ export async function startHaproxy(
         .filter(([, , path]) => path === `/${id}`)
         .map(([atMs, status]) => ({ atMs: Number(atMs), isRefused: status === '429' }))
       return phasesOf(judged, rules, [begun.get(id) ?? 0])
-    },
-    async stop() {
-      await haproxy.stop()
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from '../test/support/free-port.ts'
 import type { Phase } from './limit-server.ts'
 
 /**
@@ -45,15 +47,24 @@ export function findProgram(name: string): string | undefined {
 
 export interface Launched {
   program: ChildProcess
+  url: string
   stop(): Promise<void>
 }
 
 /**
- * Starts a program and resolves when it listens. It ends with this process. Throws with what it wrote when it cannot be started or
- * ends before it listens.
+ * Starts a program on a free port, with a configuration in a folder that goes with it, and resolves when it listens. It ends with
+ * this process. Throws with what it wrote when it cannot be started or ends before it listens.
  */
-export async function launch(path: string, args: readonly string[], port: number): Promise<Launched> {
-  const program = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function launch(
+  path: string,
+  folder: string,
+  config: (port: number) => string,
+  args: (file: string) => readonly string[],
+): Promise<Launched> {
+  const port = await freePort()
+  const file = join(folder, 'config')
+  await writeFile(file, config(port))
+  const program = spawn(path, args(file), { stdio: ['ignore', 'pipe', 'pipe'] })
   let errors = ''
   program.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
   let end: string | undefined
@@ -63,16 +74,23 @@ export async function launch(path: string, args: readonly string[], port: number
   )
   const abandon = () => void program.kill('SIGKILL')
   process.once('exit', abandon)
-  void ended.then(() => process.off('exit', abandon))
+  const gone = ended.then(async () => {
+    process.off('exit', abandon)
+    await rm(folder, { recursive: true, force: true })
+  })
   while (!(await accepts(port))) {
-    if (end !== undefined) throw new Error(`${path}: ${end}. ${errors.trim()}`)
+    if (end !== undefined) {
+      await gone
+      throw new Error(`${path}: ${end}. ${errors.trim()}`)
+    }
     await setTimeout(20)
   }
   return {
     program,
+    url: `http://127.0.0.1:${port}`,
     async stop() {
       program.kill('SIGTERM')
-      await ended
+      await gone
     },
   }
 }

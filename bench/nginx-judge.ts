@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../test/support/free-port.ts'
 import { launch, phasesOf, type Judge, type Judged, type JudgeLimit } from './judge.ts'
 
 /** Starts nginx on a free port in front of a service, with its limits. Everything it writes is in a folder that goes with it. */
@@ -11,13 +10,16 @@ export async function startNginx(
   limits: readonly JudgeLimit[],
 ): Promise<Judge> {
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-nginx-'))
-  const port = await freePort()
-  const config = join(folder, 'nginx.conf')
-  await writeFile(config, configOf(folder, port, new URL(upstreamUrl).host, limits))
-  const nginx = await launch(program, ['-e', 'stderr', '-p', folder, '-c', config], port)
+  const { url, stop } = await launch(
+    program,
+    folder,
+    (port) => configOf(folder, port, new URL(upstreamUrl).host, limits),
+    (config) => ['-e', 'stderr', '-p', folder, '-c', config],
+  )
   const begun = new Map<string, number[]>()
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
+    stop,
     async begin(id, place) {
       await writeFile(switchOf(folder, id, place), '')
       if (place > 0) await unlink(switchOf(folder, id, place - 1))
@@ -26,10 +28,6 @@ export async function startNginx(
     async phases({ id, rules }) {
       const log = await readFile(join(folder, 'access.log'), 'utf8')
       return phasesOf(judgedIn(log, id), rules, begun.get(id) ?? [])
-    },
-    async stop() {
-      await nginx.stop()
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

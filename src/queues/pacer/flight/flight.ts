@@ -26,7 +26,7 @@ export interface Flight extends Counts {
   /** When refusals with fewer under way showed that it had fallen; 0: never. */
   fellMs: number
   passedTests: number
-  /** Requests to be served at the limit before the next test: few after one that was served, else as many as `usualTestAfter`. */
+  /** Requests to be served at the limit before the next test: few after one that was served or had no outcome, else `usualTestAfter`. */
   testAfter: number
   usualTestAfter: number
   /** When tests have raised it; 0 once it has held. The next refusal of a last slot lowers it again, unless one more is tested. */
